@@ -1,0 +1,54 @@
+"""How arguments are refused: what was expected, what was given, in one sentence."""
+
+from collections.abc import Collection
+from operator import index
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def real_array(values: object, name: str) -> NDArray[Any]:
+    """An array of real numbers (bool, integer or float) as NumPy reads it, without a copy where there need be none."""
+    if values is None or isinstance(values, (str, bytes)):
+        raise TypeError(f"`{name}` must hold numbers, got {values!r}")
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"`{name}` must not be a masked array; fill it first, for example with `.filled(0)`")
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(
+            f"`{name}` must have rows of equal length; give arrays of different sizes as a list"
+        ) from error
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"`{name}` must hold bool, integer or float numbers, got dtype {array.dtype}")
+    return array
+
+
+def finite_array(values: object, name: str) -> NDArray[np.float64]:
+    """The same as float64, and finite."""
+    array = real_array(values, name).astype(np.float64, copy=False)
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise ValueError(f"`{name}` must be finite, got {array[where]} at {list(where)}")
+    return array
+
+
+def count(value: object, name: str, least: int) -> int:
+    """A whole number of at least `least`."""
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"`{name}` must be an integer, got {value!r}")
+    try:
+        number = index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"`{name}` must be an integer, got {value!r}") from None
+    if number < least:
+        raise ValueError(f"`{name}` must be at least {least}, got {number}")
+    return number
+
+
+def choice(value: object, name: str, options: Collection[str]) -> str:
+    """One of the given words."""
+    if not isinstance(value, str) or value not in options:
+        raise ValueError(f"`{name}` must be one of {', '.join(map(repr, options))}, got {value!r}")
+    return value

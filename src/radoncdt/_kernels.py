@@ -1,0 +1,655 @@
+"""The numba loops, nothing else; each has a slow, obvious twin in ``tests/reference.py``.
+
+**Lines.** A pixel is a unit square. Its projection on (cos θ, sin θ), divided by the larger of the two in size, is
+the trapezoid box(1) ∗ box(|q|) with a slope |q| ≤ 1. Along a *line* of pixels (a row where |cos θ| ≥ |sin θ|, else a
+column) neighbours are one bin apart, so they all meet the bins alike and share three weights: the projection of a
+line is a three-tap filter of its pixels, added at an offset, and from line to line the offset slides by q.
+
+**Blocks.** Lines are cut into blocks of eight bins, and blocks that no ink reaches are left out. So a dense image costs
+an eighth of a vector operation a pixel, a drawing costs what its ink costs, and one loop serves both.
+
+**Frames.** An image is first copied into a frame, with `ABOVE` rows of zeros before, `BEFORE` columns left and
+`BEHIND` columns right of it, so that no later loop needs to look where a line ends.
+
+All of it is in one file because numba's cache on disk notices changes of this file alone.
+"""
+
+import math
+import pickle
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core.caching import FunctionCache
+from numba.extending import intrinsic
+
+from radoncdt.measures import EMPTY, NEGATIVE, NOT_FINITE
+
+BLOCK = 8  # bins of a block: one 256-bit vector of float32
+GROUP = 4  # directions projected in one pass, so that pixels are loaded once for all of them
+SKIP = 32  # pixels looked at together when looking for ink
+ABOVE, BEFORE, BEHIND = BLOCK, 2, SKIP + BLOCK
+TALL = 128  # lines that are summed in one go: a float32 sum of n equal terms can be wrong by n · 6e-8
+
+
+class _Cache(FunctionCache):
+    """A cache on disk that never stops the work: what it cannot read is compiled again."""
+
+    def load_overload(self, *args: Any) -> Any:
+        try:
+            return super().load_overload(*args)
+        except (OSError, EOFError, pickle.UnpicklingError):
+            return None
+
+    def save_overload(self, *args: Any) -> None:
+        try:
+            super().save_overload(*args)
+        except OSError:
+            pass
+
+
+def _part(function: Callable[..., Any]) -> Any:
+    """A loop that kernels are made of."""
+    return numba.njit(nogil=True, error_model="numpy")(function)
+
+
+def _kernel(function: Callable[..., Any]) -> Any:
+    """A loop that Python calls; compiled at the first call, and cached on disk where a folder can be written to."""
+    compiled = _part(function)
+    try:
+        compiled._cache = _Cache(function)
+    except RuntimeError:  # numba found no such folder
+        pass
+    return compiled
+
+
+# ---------------------------------------------------------------- vector operations that numba has no words for
+
+
+def _vector(context, builder, array_type, array, index, lanes):
+    """Pointer to the vector that begins at an index of a contiguous array, and its alignment."""
+    data = context.make_array(array_type)(context, builder, array).data
+    vector = ir.VectorType(context.get_data_type(array_type.dtype), lanes)
+    return builder.bitcast(builder.gep(data, [index]), vector.as_pointer()), array_type.dtype.bitwidth // 8
+
+
+def _ink(builder, vector):
+    """One bit a lane: is it different from zero?"""
+    lanes = vector.type.count
+    differs = builder.fcmp_unordered("!=", vector, ir.Constant(vector.type, [0.0] * lanes))
+    return builder.bitcast(differs, ir.IntType(lanes))
+
+
+def _lanes(order):
+    return ir.Constant(ir.VectorType(ir.IntType(32), len(order)), order)
+
+
+@intrinsic
+def _add_filtered(typing, sums, starts, pixels, first, weights):
+    """sums[starts[g] + b] += Σ_i weights[3g + i] · pixels[first + b − i] for bins b of a block and all g of a group."""
+
+    def generate(context, builder, signature, args):
+        sums, starts, pixels, first, weights = args
+
+        def spread(scalar):
+            one = builder.insert_element(
+                ir.Constant(taps[0].type, ir.Undefined), scalar, ir.Constant(ir.IntType(32), 0)
+            )
+            return builder.shuffle_vector(one, one, _lanes([0] * BLOCK))
+
+        taps = []
+        for i in range(3):
+            at = builder.sub(first, ir.Constant(first.type, i))
+            pointer, align = _vector(context, builder, signature.args[2], pixels, at, BLOCK)
+            taps.append(builder.load(pointer, align=align))
+        results = []
+        for g in range(GROUP):
+            start = builder.extract_value(starts, g)
+            pointer, align = _vector(context, builder, signature.args[0], sums, start, BLOCK)
+            total = builder.load(pointer, align=align)
+            for i in range(3):
+                term = builder.fmul(taps[i], spread(builder.extract_value(weights, 3 * g + i)), flags=("contract",))
+                total = builder.fadd(total, term, flags=("contract",))
+            results.append((total, pointer))
+        for total, pointer in results:  # after all loads: a group's sums do not overlap, which the compiler cannot know
+            builder.store(total, pointer, align=align)
+        return context.get_dummy_value()
+
+    return types.void(sums, starts, pixels, types.intp, weights), generate
+
+
+@intrinsic
+def _blank(typing, pixels, first):
+    """How many zeros the SKIP pixels from `first` on begin with."""
+
+    def generate(context, builder, signature, args):
+        pointer, align = _vector(context, builder, signature.args[0], *args, SKIP)
+        ink = _ink(builder, builder.load(pointer, align=align))
+        return builder.zext(builder.cttz(ink, ir.Constant(ir.IntType(1), 0)), context.get_value_type(types.intp))
+
+    return types.intp(pixels, types.intp), generate
+
+
+@intrinsic
+def _transpose(typing, source, first, pitch, target, into, step):
+    """target[into + j·step + i] = source[first + i·pitch + j] for i, j < BLOCK; nothing is written if all are zero."""
+
+    def generate(context, builder, signature, args):
+        source, first, pitch, target, into, step = args
+
+        def line(array_type, array, start, stride, i):
+            index = builder.add(start, builder.mul(stride, ir.Constant(stride.type, i)))
+            return _vector(context, builder, array_type, array, index, BLOCK)
+
+        rows = []
+        for i in range(BLOCK):
+            pointer, align = line(signature.args[0], source, first, pitch, i)
+            rows.append(builder.load(pointer, align=align))
+        ink = _ink(builder, rows[0])
+        for row in rows[1:]:
+            ink = builder.or_(ink, _ink(builder, row))
+        with builder.if_then(builder.icmp_unsigned("!=", ink, ir.Constant(ink.type, 0))):
+            half = BLOCK // 2
+            zipped = [_lanes([start + k // 2 + k % 2 * BLOCK for k in range(BLOCK)]) for start in (0, half)]
+            for _ in range(3):  # zipping the first half with the second turns the six bits of (i, j) by one place
+                rows = [builder.shuffle_vector(rows[i], rows[i + half], z) for i in range(half) for z in zipped]
+            for j, row in enumerate(rows):
+                pointer, align = line(signature.args[3], target, into, step, j)
+                builder.store(row, pointer, align=align)
+        return context.get_dummy_value()
+
+    return types.void(source, types.intp, types.intp, target, types.intp, types.intp), generate
+
+
+# ---------------------------------------------------------------- from a frame to lines of ink
+
+
+class Lines(NamedTuple):
+    """Parallel lines of pixels: pixel k of line r is ``pixels[start + r·pitch + k]``.
+
+    Line r has the blocks ``first[r]`` to ``first[r + 1]``; block b covers the eight bins from ``blocks[b]`` on.
+    """
+
+    pixels: Any
+    start: int
+    pitch: int
+    n_lines: int
+    length: int
+    first: Any
+    blocks: Any
+
+
+@_part
+def _frame(image):
+    """A frame for images of this shape, zero but for the place of the image."""
+    height, width = image.shape
+    frame = np.empty((ABOVE + height, BEFORE + width + BEHIND), image.dtype)
+    frame[:ABOVE] = 0
+    frame[:, :BEFORE] = 0
+    frame[:, BEFORE + width :] = 0
+    return frame
+
+
+@_part
+def _scan(image, bits, frame, box):
+    """Copy an image into its frame and find the box of its ink there, rows box[0]:box[1] and columns box[2]:box[3].
+
+    Returns the status and the largest |pixel|. `bits` is the image as integers: without the sign they order like the
+    absolute values, and comparing them vectorises.
+    """
+    unsigned = bits.dtype.type(np.iinfo(bits.dtype).max)
+    columns = np.zeros(bits.shape[1], bits.dtype)
+    largest = np.zeros(1, bits.dtype)
+    status = 0
+    box[0], box[1] = frame.shape[0], 0
+    for i in range(bits.shape[0]):
+        line = bits[i]
+        pixels = image[i]
+        copy = frame[ABOVE + i, BEFORE : BEFORE + line.size]
+        top = line[0] & 0
+        below = False
+        for k in range(line.size):
+            copy[k] = pixels[k]
+        for k in range(line.size):
+            size = line[k] & unsigned
+            columns[k] |= size
+            top = max(top, size)
+            below |= (line[k] < 0) & (size != 0)
+        if top > 0:
+            box[0] = min(box[0], ABOVE + i)
+            box[1] = ABOVE + i + 1
+            largest[0] = max(largest[0], top)
+            if below:
+                status |= NEGATIVE
+    box[2], box[3] = frame.shape[1], 0
+    for k in range(columns.size):
+        if columns[k] != 0:
+            box[2] = min(box[2], BEFORE + k)
+            box[3] = BEFORE + k + 1
+    size = largest.view(image.dtype)[0]
+    if not np.isfinite(size):
+        status |= NOT_FINITE
+    if size == 0:
+        status |= EMPTY
+        box[0], box[1], box[2], box[3] = ABOVE, frame.shape[0], BEFORE, frame.shape[1] - BEHIND
+    return status, size
+
+
+@_part
+def _rescale(frame, size):
+    """Multiply by a power of two, which is exact, where sums could overflow or vanish; the exponent taken out."""
+    exponent = math.frexp(size)[1]
+    if -64 < exponent < 64:
+        return 0
+    for i in range(frame.shape[0]):
+        for k in range(frame.shape[1]):
+            frame[i, k] = math.ldexp(frame[i, k], -exponent)
+    return exponent
+
+
+@_part
+def _cut(pixels, start, pitch, count, length):
+    """Cut lines into the blocks of bins that ink reaches: pixel k reaches the bins k, k + 1 and k + 2."""
+    first = np.zeros(count + 1, np.int64)
+    blocks = np.empty(count * ((length + 2 + BLOCK - 1) // BLOCK), np.int32)
+    n = 0
+    for r in range(count):
+        line = start + r * pitch
+        k = 0
+        while k < length + 2:
+            if pixels[line + k] == 0:
+                blank = _blank(pixels, line + k - 2)
+                if blank == SKIP:
+                    k += SKIP - 2
+                    continue
+                k += max(blank - 2, 0)
+            blocks[n] = k
+            n += 1
+            k += BLOCK
+        first[r + 1] = n
+    return Lines(pixels, start, pitch, count, length, first, blocks[:n])
+
+
+@_part
+def _rows(frame, box):
+    """The rows of the box, from the top down; pixels from left to right."""
+    pitch = frame.shape[1]
+    return _cut(frame.reshape(-1), box[0] * pitch + box[2], pitch, box[1] - box[0], box[3] - box[2])
+
+
+@_part
+def _columns(frame, box):
+    """The columns of the box, from the left; pixels from the bottom to the top."""
+    height, width = box[1] - box[0], box[3] - box[2]
+    pitch, step = frame.shape[1], height + BEFORE + BEHIND
+    source = frame.reshape(-1)
+    target = np.zeros((width + BLOCK) * step, frame.dtype)
+    for i in range(0, height, BLOCK):
+        for j in range(0, width, BLOCK):
+            first = (box[1] - 1 - i) * pitch + box[2] + j
+            _transpose(source, first, -pitch, target, BEFORE + j * step + i, step)
+    return _cut(target, BEFORE, step, width, height)
+
+
+@numba.njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def _row_sums(rows, mass, lean, columns):
+    """Mass and first moment of every row and mass of every column, over the blocks with ink."""
+    for r in range(rows.n_lines):
+        b, end = rows.first[r], rows.first[r + 1]
+        while b < end:
+            left = rows.blocks[b]
+            b += 1
+            while b < end and rows.blocks[b] == rows.blocks[b - 1] + BLOCK:
+                b += 1
+            right = rows.blocks[b - 1] + BLOCK
+            line = rows.start + r * rows.pitch
+            pixels = rows.pixels[line + left : line + right]
+            column = columns[left:right]
+            total = 0.0
+            moment = 0.0
+            for k in range(pixels.size):
+                value = np.float64(pixels[k])
+                column[k] += value
+                total += value
+                moment += value * k
+            mass[r] += total
+            lean[r] += moment + total * left
+
+
+@_part
+def _moments(rows, exponent, out):
+    """Mass, mean (x, y) and covariance (xx, xy, yy), origin at the centre of the box; centred sums in float64."""
+    mass = np.zeros(rows.n_lines)
+    lean = np.zeros(rows.n_lines)
+    columns = np.zeros(rows.length + 2 + BLOCK)
+    _row_sums(rows, mass, lean, columns)
+    total = np.sum(mass)
+    row = 0.0
+    column = 0.0
+    for r in range(rows.n_lines):
+        row += mass[r] * r
+    for k in range(rows.length):
+        column += columns[k] * k
+    row /= total
+    column /= total
+    xx = 0.0
+    xy = 0.0
+    yy = 0.0
+    for k in range(rows.length):
+        xx += columns[k] * (k - column) ** 2
+    for r in range(rows.n_lines):
+        yy += mass[r] * (r - row) ** 2
+        xy -= (lean[r] - column * mass[r]) * (r - row)
+    out[0] = math.ldexp(total, exponent)
+    out[1] = column - 0.5 * (rows.length - 1)
+    out[2] = 0.5 * (rows.n_lines - 1) - row
+    out[3] = xx / total + 1 / 12  # a unit square has variance 1/12
+    out[4] = xy / total
+    out[5] = yy / total + 1 / 12
+
+
+# ---------------------------------------------------------------- from lines to projections
+
+
+class Sweep(NamedTuple):
+    """Directions as the lines see them, see `directions.Directions`.
+
+    `by_rows` and `by_columns` list which directions take which lines. `along` is the signed width of a bin, `slope` the
+    bins that the projection slides from one line to the next.
+    """
+
+    cosine: Any
+    sine: Any
+    along: Any
+    slope: Any
+    by_rows: Any
+    by_columns: Any
+
+
+@_part
+def _taps(slope, start, count, starts, weights):
+    """First bin and three weights of every line: the masses of the trapezoid box(1) ∗ box(|q|) in three bins.
+
+    With z the distance from the left end of the trapezoid to the next bin edge,
+    w₂ = max(|q| − z, 0)² / 2|q|,  w₀ = z − |q|/2 + w₂,  w₁ = 1 − w₀ − w₂.
+    `start` is the position, in bins, of the left edge of pixel 0 of the middle line.
+    """
+    real = weights.dtype.type
+    zero, one = real(0), real(1)
+    width = real(abs(slope))
+    half = real(0.5 * abs(slope))
+    curvature = real(0.5 / abs(slope) if slope != 0 else 0.0)
+    middle = 0.5 * (count - 1)
+    left_of_middle = start - 0.5 * abs(slope)
+    w0, w1, w2 = weights[0], weights[1], weights[2]
+    for r in range(count):
+        left = slope * (np.float64(np.int32(r)) - middle) + left_of_middle
+        begin = np.floor(left)
+        starts[r] = np.int32(begin)
+        z = real(1.0 - (left - begin))
+        beyond = width - z
+        beyond = beyond if beyond > zero else zero
+        third = beyond * beyond * curvature
+        first = z - half + third
+        first = first if first > zero else zero
+        second = one - first - third
+        w0[r] = first
+        w1[r] = second if second > zero else zero
+        w2[r] = third
+
+
+class Workspace(NamedTuple):
+    """Room for the projections of one group of directions."""
+
+    sums: Any  # GROUP × depth × bins, flat; after `_project` the first of each depth holds the masses
+    starts: Any
+    weights: Any
+    n_bins: Any  # of this group
+    lead: Any  # bins before the one that pixel 0 falls into when the slope is 0
+
+
+@_part
+def _workspace(lines):
+    depth = (lines.n_lines + TALL - 1) // TALL
+    most = lines.length + lines.n_lines + 6 + BLOCK
+    return Workspace(
+        np.empty(GROUP * depth * most, lines.pixels.dtype),
+        np.empty((GROUP, lines.n_lines), np.int32),
+        np.empty((GROUP, 3, lines.n_lines), lines.pixels.dtype),
+        np.zeros(1, np.int64),
+        np.zeros(1, np.int64),
+    )
+
+
+@_part
+def _add_lines(lines, starts, weights, sums):
+    """Add the filtered lines to the sums of a group."""
+    b0, b1, b2, b3 = starts[0], starts[1], starts[2], starts[3]
+    u0, u1, u2 = weights[0, 0], weights[0, 1], weights[0, 2]
+    v0, v1, v2 = weights[1, 0], weights[1, 1], weights[1, 2]
+    w0, w1, w2 = weights[2, 0], weights[2, 1], weights[2, 2]
+    x0, x1, x2 = weights[3, 0], weights[3, 1], weights[3, 2]
+    for r in range(lines.n_lines):
+        line = lines.start + r * lines.pitch
+        s0, s1, s2, s3 = b0[r], b1[r], b2[r], b3[r]
+        taps = (u0[r], u1[r], u2[r], v0[r], v1[r], v2[r], w0[r], w1[r], w2[r], x0[r], x1[r], x2[r])
+        for b in range(lines.first[r], lines.first[r + 1]):
+            k = lines.blocks[b]
+            _add_filtered(sums, (s0 + k, s1 + k, s2 + k, s3 + k), lines.pixels, line + k, taps)
+
+
+@_part
+def _project(lines, sweep, members, d, work):
+    """Project on the directions members[d : d + GROUP]; masses in ascending order, a list of `n_bins` bins a direction.
+
+    A group that is not full is filled up with its last direction.
+    """
+    depth = (lines.n_lines + TALL - 1) // TALL
+    steepest = 0.0
+    for g in range(GROUP):
+        steepest = max(steepest, abs(sweep.slope[members[min(d + g, members.size - 1)]]))
+    lead = np.int64(math.ceil(0.5 * steepest * lines.n_lines)) + 1
+    n_bins = lines.length + 2 * lead + 2 + BLOCK
+    work.lead[0], work.n_bins[0] = lead, n_bins
+    for g in range(GROUP):
+        _taps(sweep.slope[members[min(d + g, members.size - 1)]], lead, lines.n_lines, work.starts[g], work.weights[g])
+    sums = work.sums
+    sums[: GROUP * depth * n_bins] = 0
+    size = depth * n_bins
+    for top in range(0, lines.n_lines, TALL):
+        for g in range(GROUP):
+            work.starts[g, top : top + TALL] += np.int32(g * size + top // TALL * n_bins)
+    _add_lines(lines, work.starts, work.weights, sums)
+    for g in range(GROUP):
+        masses = sums[g * size :][:n_bins]
+        for t in range(1, depth):
+            part = sums[g * size + t * n_bins :][:n_bins]
+            for b in range(n_bins):
+                masses[b] += part[b]
+        if sweep.along[members[min(d + g, members.size - 1)]] < 0:
+            for b in range(n_bins // 2):
+                masses[b], masses[n_bins - 1 - b] = masses[n_bins - 1 - b], masses[b]
+    return size
+
+
+@_part
+def _cumulate(sums, size, n_bins, out):
+    """Cumulative sums of a group's masses in float64; the chains of additions run side by side."""
+    m0, m1, m2, m3 = sums, sums[size:], sums[2 * size :], sums[3 * size :]
+    c0, c1, c2, c3 = out[0], out[1], out[2], out[3]
+    t0 = t1 = t2 = t3 = 0.0
+    c0[0] = c1[0] = c2[0] = c3[0] = 0.0
+    for b in range(n_bins):
+        t0 += m0[b]
+        t1 += m1[b]
+        t2 += m2[b]
+        t3 += m3[b]
+        c0[b + 1] = t0
+        c1[b + 1] = t1
+        c2[b + 1] = t2
+        c3[b + 1] = t3
+
+
+@_part
+def _quantiles(cumulated, levels, out):
+    """Where the cumulated masses first exceed each of the ascending levels, in bins: inf{s : F(s) > t}.
+
+    Levels are fractions of the whole; F is linear inside a bin. At t = 1 it is the end of the last bin with mass.
+    """
+    last = cumulated.size - 2
+    total = cumulated[last + 1]
+    while last > 0 and cumulated[last] == total:
+        last -= 1
+    b = 0
+    for k in range(levels.size):
+        target = levels[k] * total
+        while b < last and cumulated[b + 1] <= target:
+            b += 1
+        part = (target - cumulated[b]) / (cumulated[b + 1] - cumulated[b])
+        out[k] = b + min(max(part, 0.0), 1.0)
+
+
+# ---------------------------------------------------------------- what Python calls
+
+
+@_part
+def _box_centre(box, shape):
+    """Where the centre of a box of a frame is in the coordinates of the image."""
+    return 0.5 * (box[2] + box[3] - 2 * BEFORE - shape[1]), 0.5 * (shape[0] + 2 * ABOVE - box[0] - box[1])
+
+
+@_kernel
+def image_moments(images, bits, out, status):
+    """Mass, mean (x, y) and covariance (xx, xy, yy) of every image, `out` (n, 6)."""
+    frame = _frame(images[0])
+    box = np.empty(4, np.int64)
+    for n in range(images.shape[0]):
+        status[n], size = _scan(images[n], bits[n], frame, box)
+        if status[n] == 0:
+            exponent = _rescale(frame, size)
+            _moments(_rows(frame, box), exponent, out[n])
+            x, y = _box_centre(box, images[n].shape)
+            out[n, 1] += x
+            out[n, 2] += y
+
+
+@_kernel
+def image_masses(images, bits, sweep, out, origins, status):
+    """Masses of the strips, `out` (n, directions, bins), and the position, in bins, of the centre of the image.
+
+    In the grid of a box, `length` bins are those of the pixels of a line; they begin (bins − length) // 2 bins in.
+    """
+    frame = _frame(images[0])
+    box = np.empty(4, np.int64)
+    n_bins = out.shape[2]
+    for n in range(images.shape[0]):
+        status[n], size = _scan(images[n], bits[n], frame, box)
+        if status[n] & NOT_FINITE:
+            continue
+        exponent = 0 if status[n] & EMPTY else _rescale(frame, size)
+        x, y = _box_centre(box, images[n].shape)
+        out[n] = 0
+        for lines, members in ((_rows(frame, box), sweep.by_rows), (_columns(frame, box), sweep.by_columns)):
+            work = _workspace(lines)
+            before = (n_bins - lines.length) // 2
+            for d in range(0, members.size, GROUP):
+                stride = _project(lines, sweep, members, d, work)
+                for g in range(min(GROUP, members.size - d)):
+                    w = members[d + g]
+                    masses = work.sums[g * stride :][: work.n_bins[0]]
+                    origin = before + 0.5 * lines.length
+                    shift = before - work.lead[0]
+                    if sweep.along[w] < 0:  # mirrored: the bins before and behind changed places
+                        origin = n_bins - origin
+                        shift = n_bins - masses.size - shift
+                    origins[n, w] = origin - (sweep.cosine[w] * x + sweep.sine[w] * y) / abs(sweep.along[w])
+                    for b in range(max(0, -shift), min(masses.size, n_bins - shift)):
+                        out[n, w, b + shift] = masses[b] if exponent == 0 else math.ldexp(masses[b], exponent)
+
+
+@_kernel
+def image_quantiles(images, bits, sweep, levels, normalise, out, status):
+    """Quantiles of all projections, `out` (n, directions, levels): normalised, or in pixels from the image's centre."""
+    frame = _frame(images[0])
+    box = np.empty(4, np.int64)
+    moments = np.empty(6)
+    for n in range(images.shape[0]):
+        status[n], size = _scan(images[n], bits[n], frame, box)
+        if status[n] != 0:
+            continue
+        exponent = _rescale(frame, size)
+        rows = _rows(frame, box)
+        if normalise:
+            _moments(rows, exponent, moments)
+        _, mx, my, xx, xy, yy = moments
+        x, y = _box_centre(box, images[n].shape)
+        for lines, members in ((rows, sweep.by_rows), (_columns(frame, box), sweep.by_columns)):
+            work = _workspace(lines)
+            cumulated = np.empty((GROUP, work.sums.size // GROUP + 1))
+            for d in range(0, members.size, GROUP):
+                stride = _project(lines, sweep, members, d, work)
+                n_bins = work.n_bins[0]
+                _cumulate(work.sums, stride, n_bins, cumulated)
+                for g in range(min(GROUP, members.size - d)):
+                    w = members[d + g]
+                    c, s, width = sweep.cosine[w], sweep.sine[w], abs(sweep.along[w])
+                    values = out[n, w]
+                    _quantiles(cumulated[g, : n_bins + 1], levels, values)
+                    origin = work.lead[0] + 0.5 * lines.length
+                    if sweep.along[w] < 0:
+                        origin = n_bins - origin
+                    if normalise:
+                        mean = c * mx + s * my
+                        scale = 1 / math.sqrt(c * c * xx + 2 * c * s * xy + s * s * yy)
+                        for k in range(values.size):
+                            values[k] = (width * (values[k] - origin) - mean) * scale
+                    else:
+                        for k in range(values.size):
+                            values[k] = width * (values[k] - origin) + (c * x + s * y)
+
+
+@_kernel
+def bin_quantiles(masses, levels, out):
+    """Quantiles of every row of `masses` (rows, bins), in bins."""
+    cumulated = np.zeros(masses.shape[1] + 1)
+    for n in range(masses.shape[0]):
+        total = 0.0
+        for b in range(masses.shape[1]):
+            total += masses[n, b]
+            cumulated[b + 1] = total
+        _quantiles(cumulated, levels, out[n])
+
+
+@_kernel
+def back_project(values, centres, sweep, image):
+    """Add the adjoint of the projections to an image; `centres` are the positions, in bins, of its centre."""
+    height, width = image.shape
+    n_bins = values.shape[1]
+    turned = np.zeros((width, height), image.dtype)  # columns from the bottom to the top
+    for pixels, members in ((image, sweep.by_rows), (turned, sweep.by_columns)):
+        count, length = pixels.shape
+        starts = np.empty(count, np.int32)
+        weights = np.empty((3, count), image.dtype)
+        padded = np.zeros(n_bins + 2 * (length + 2), image.dtype)
+        for w in members:
+            centre = centres[w]
+            if sweep.along[w] < 0:
+                centre = n_bins - centre
+                padded[length + 2 : length + 2 + n_bins] = values[w, ::-1]
+            else:
+                padded[length + 2 : length + 2 + n_bins] = values[w]
+            _taps(sweep.slope[w], centre - 0.5 * length, count, starts, weights)
+            for r in range(count):
+                start = starts[r] + length + 2
+                if 0 <= start <= n_bins + length + 2:
+                    line = pixels[r]
+                    v0, v1, v2 = padded[start:], padded[start + 1 :], padded[start + 2 :]
+                    w0, w1, w2 = weights[0, r], weights[1, r], weights[2, r]
+                    for k in range(min(length, padded.size - start - 2)):
+                        line[k] += w0 * v0[k] + w1 * v1[k] + w2 * v2[k]
+    for i in range(height):
+        for j in range(width):
+            image[i, j] += turned[j, height - 1 - i]

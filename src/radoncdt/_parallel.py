@@ -1,0 +1,60 @@
+"""Threads for kernels that release the GIL."""
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from radoncdt import _checks
+
+Task = TypeVar("Task")
+
+WORTH_A_THREAD = 1_000_000
+"""Pixels times directions: about 0.15 ms of work, what it takes to start and join a thread."""
+
+
+def n_workers(n_jobs: object, work: int) -> int:
+    """Threads for a piece of work. `n_jobs` is as in scikit-learn: −1 is all cores, −2 all but one."""
+    if n_jobs is not None and _checks.count(n_jobs, "n_jobs", -(2**31)) == 0:
+        raise ValueError("`n_jobs` must not be 0; 1 is one thread, -1 one a core")
+    if n_jobs == 1:
+        return 1
+    from joblib import effective_n_jobs  # knows affinity, containers, and when it is itself inside a worker
+
+    return max(1, min(int(effective_n_jobs(n_jobs)), work // WORTH_A_THREAD))
+
+
+def for_each(function: Callable[[Task], None], tasks: Iterable[Task], workers: int) -> None:
+    """Call a function on every task, the caller being one of the workers.
+
+    Tasks are handed out in order, and none after one has failed, so the error raised is that of the first bad task,
+    whatever the number of workers.
+    """
+    if workers == 1:
+        for task in tasks:
+            function(task)
+        return
+    numbered = enumerate(tasks)
+    lock = threading.Lock()
+    failures: list[tuple[int, BaseException]] = []
+
+    def work() -> None:
+        while not failures:
+            with lock:
+                number, task = next(numbered, (-1, None))
+            if number < 0:
+                return
+            try:
+                function(task)  # type: ignore[arg-type]
+            except BaseException as error:
+                failures.append((number, error))
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(workers - 1)]
+    for thread in threads:
+        thread.start()
+    try:
+        work()
+    finally:
+        for thread in threads:
+            thread.join()
+    if failures:
+        raise min(failures, key=lambda failure: failure[0])[1]

@@ -1,0 +1,199 @@
+"""The cumulative distribution transform (§3.1 of the paper): quantile functions with respect to a reference measure."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from radoncdt import _checks
+
+Floats = NDArray[np.float64]
+Reference: TypeAlias = tuple[ArrayLike, ArrayLike] | Any
+"""Masses on bins as (masses, edges), or a frozen continuous distribution of scipy.stats."""
+
+LEVEL_GRIDS = ("midpoint", "uniform")
+
+
+def quantile_levels(n_levels: int, level_grid: str = "midpoint") -> Floats:
+    """Levels t in (0, 1): (k + ½)/n for "midpoint", (k + 1)/(n + 1) for "uniform", k = 0, …, n − 1.
+
+    >>> quantile_levels(4)
+    array([0.125, 0.375, 0.625, 0.875])
+    >>> quantile_levels(4, "uniform")
+    array([0.2, 0.4, 0.6, 0.8])
+    """
+    n = _checks.count(n_levels, "n_levels", 2)
+    if _checks.choice(level_grid, "level_grid", LEVEL_GRIDS) == "midpoint":
+        return (np.arange(n) + 0.5) / n
+    return np.arange(1, n + 1) / (n + 1)
+
+
+def cdt(
+    mass: ArrayLike | None = None,
+    edges: ArrayLike | None = None,
+    *,
+    samples: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    reference: Reference | None = None,
+    points: ArrayLike | None = None,
+) -> Floats:
+    """Cumulative distribution transform μ̂ = F_μ^[-1] ∘ F_ρ of measures on the line (§3.1 of the paper).
+
+    F^[-1](t) = inf{s : F(s) > t} is the paper's generalised inverse, except at t = 1, where that would be +∞: there
+    it is the end of the support. The transform is the optimal map that transports ρ to μ, for every convex cost.
+    Measures are divided by their mass.
+
+    Parameters
+    ----------
+    mass : array (…, n_bins), edges : array (…, n_bins + 1) or (n_bins + 1,)
+        Masses spread evenly over bins; edges ascend, and a bin of width 0 is an atom.
+    samples : array (…, n), weights : array (…, n) or (n,), optional
+        Or points on the line with their masses, equal ones by default.
+    reference : (masses, edges) or frozen scipy.stats distribution, optional
+        ρ, without atoms; uniform on [0, 1] by default.
+    points : array, optional
+        Where to evaluate; by default the 64 quantiles of ρ at the levels (k + ½)/64. To the left of ρ's support the
+        value is the beginning, to the right the end of the support of μ.
+
+    Returns
+    -------
+    float64 array (…, *points.shape)
+
+    Examples
+    --------
+    A block of mass on [2, 4], and half of the mass in each of two atoms:
+
+    >>> cdt([0, 1, 1], [1, 2, 3, 4], points=[0, 0.25, 0.5, 1])
+    array([2. , 2.5, 3. , 4. ])
+    >>> cdt(samples=[5, 1], points=[0, 0.25, 0.5, 1])
+    array([1., 1., 5., 5.])
+    """
+    if (mass is None) == (samples is None):
+        given = "both" if mass is not None else "neither"
+        raise TypeError(f"`cdt` takes either `mass` with `edges` or `samples`, got {given}")
+    levels, shape = _levels(reference, points)
+    order = np.argsort(levels, kind="stable")
+    if mass is not None:
+        if edges is None or weights is not None:
+            raise TypeError("`mass` goes with `edges`, and `weights` go with `samples`")
+        values = _of_bins(mass, edges, levels[order])
+    else:
+        if edges is not None:
+            raise TypeError("`edges` go with `mass`, got `samples`")
+        values = _of_samples(samples, weights, levels[order])
+    result = np.empty_like(values)
+    result[..., order] = values
+    return result.reshape(*values.shape[:-1], *shape)
+
+
+def _of_bins(mass: ArrayLike, edges: ArrayLike, levels: Floats) -> Floats:
+    from radoncdt import _kernels
+
+    masses, grid = checked_bins(mass, edges, "mass", "edges")
+    rows = masses.reshape(-1, masses.shape[-1])
+    positions = np.empty((len(rows), levels.size))
+    _kernels.bin_quantiles(np.ascontiguousarray(rows), levels, positions)
+    ends = np.broadcast_to(grid, (*masses.shape[:-1], grid.shape[-1])).reshape(len(rows), -1)
+    bins = np.minimum(positions.astype(np.int64), rows.shape[1] - 1)
+    left, right = np.take_along_axis(ends, bins, 1), np.take_along_axis(ends, bins + 1, 1)
+    return (left + (positions - bins) * (right - left)).reshape(*masses.shape[:-1], levels.size)
+
+
+def _of_samples(samples: ArrayLike | None, weights: ArrayLike | None, levels: Floats) -> Floats:
+    places = _checks.finite_array(samples, "samples")
+    if places.ndim < 1 or places.size == 0:
+        raise ValueError(f"`samples` must have shape (…, n) with n ≥ 1, got {places.shape}")
+    shares = np.ones(places.shape[-1]) if weights is None else _checks.finite_array(weights, "weights")
+    if shares.shape not in (places.shape, places.shape[-1:]):
+        raise ValueError(f"`weights` must have shape {places.shape} or {places.shape[-1:]}, got {shares.shape}")
+    _check_masses(shares, "weights")
+    shares = np.broadcast_to(shares, places.shape)
+    values = np.empty((*places.shape[:-1], levels.size))
+    for where in np.ndindex(places.shape[:-1]):
+        values[where] = sample_quantiles(places[where], shares[where], levels)
+    return values
+
+
+def sample_quantiles(places: Floats, shares: Floats, levels: Floats) -> Floats:
+    """inf{s : F(s) > t} of Σ_i shares_i δ(places_i), divided by its mass; at t = 1 the last place with mass."""
+    order = np.argsort(places, kind="stable")
+    cumulated = np.cumsum(shares[order])
+    last = np.searchsorted(cumulated, cumulated[-1], side="left")
+    chosen = np.searchsorted(cumulated, levels * cumulated[-1], side="right")
+    values: Floats = places[order[np.minimum(chosen, last)]]
+    return values
+
+
+def checked_bins(mass: ArrayLike, edges: ArrayLike, mass_name: str, edges_name: str) -> tuple[Floats, Floats]:
+    """Masses (…, n) that are none negative and not all 0, and ascending edges (n + 1,) or (…, n + 1)."""
+    masses, grid = _checks.finite_array(mass, mass_name), _checks.finite_array(edges, edges_name)
+    if masses.ndim < 1 or masses.size == 0:
+        raise ValueError(f"`{mass_name}` must have shape (…, n_bins) with n_bins ≥ 1, got {masses.shape}")
+    if grid.ndim < 1 or grid.shape[-1] != masses.shape[-1] + 1 or grid.shape[:-1] not in ((), masses.shape[:-1]):
+        raise ValueError(
+            f"`{edges_name}` must have one more entry than the {masses.shape[-1]} bins, got shape {grid.shape}"
+        )
+    if (np.diff(grid) < 0).any():
+        raise ValueError(f"`{edges_name}` must ascend, got a step of {np.diff(grid).min():g}")
+    _check_masses(masses, mass_name)
+    return masses, grid
+
+
+def _check_masses(masses: Floats, name: str) -> None:
+    if (masses < 0).any():
+        raise ValueError(f"`{name}` must not be negative, got {masses.min():g}")
+    empty = np.argwhere(~masses.any(axis=-1))
+    if len(empty):
+        where = f" in row {empty[0].tolist()}" if masses.ndim > 1 else ""
+        raise ValueError(f"`{name}` must not be all 0, got zeros only{where}")
+
+
+def _levels(reference: Reference | None, points: ArrayLike | None) -> tuple[Floats, tuple[int, ...]]:
+    """F_ρ at the points, flat, and the shape of the points."""
+    if points is None:  # F_ρ of the quantiles of ρ, which has no atoms
+        _checked_reference(reference)
+        return quantile_levels(64), (64,)
+    places = real_points(points)
+    if places.size == 0:
+        raise ValueError("`points` must hold at least one point, got none")
+    rho = _checked_reference(reference)
+    if rho is None:
+        levels = np.clip(places, 0, 1)
+    elif isinstance(rho, tuple):
+        cumulated = np.concatenate([[0], np.cumsum(rho[0])])
+        levels = np.interp(places, rho[1], cumulated / cumulated[-1])
+    else:
+        levels = np.asarray(rho.cdf(places), np.float64)
+    return levels.ravel(), places.shape
+
+
+def real_points(points: ArrayLike) -> Floats:
+    """Points of the line, which may be ±∞ but not NaN."""
+    places = _checks.real_array(points, "points").astype(np.float64)
+    if np.isnan(places).any():
+        raise ValueError("`points` must not be NaN")
+    return places
+
+
+def _checked_reference(reference: Reference | None) -> Any:
+    """None, (masses, edges) or a frozen distribution, without atoms."""
+    if reference is None:
+        return None
+    if isinstance(reference, (tuple, list)) and len(reference) == 2:
+        masses, edges = checked_bins(reference[0], reference[1], "reference masses", "reference edges")
+        if masses.ndim != 1 or edges.ndim != 1:
+            raise ValueError(f"`reference` must be one measure, got masses of shape {masses.shape}")
+        if (masses[np.diff(edges) == 0] > 0).any():
+            raise ValueError("`reference` must have no atoms, got mass on a bin of width 0")
+        return masses, edges
+    from scipy.stats import rv_continuous, rv_discrete
+
+    kind = getattr(reference, "dist", None)
+    if isinstance(kind, rv_discrete):
+        raise ValueError(f"`reference` must have no atoms, got the discrete distribution {kind.name!r}")
+    if not isinstance(kind, rv_continuous):
+        raise TypeError(
+            "`reference` must be (masses, edges) or a frozen scipy.stats distribution such as scipy.stats.norm(), "
+            f"got {reference!r}"
+        )
+    return reference

@@ -1,0 +1,81 @@
+"""Directions on the circle.
+
+The angle θ stands for the direction (cos θ, sin θ), x to the right, y up. `n_angles` directions are equispaced on the
+half circle [0, π); the other half follows from R_{−θ}[μ] being the mirror image of R_θ[μ].
+"""
+
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from radoncdt import _checks
+
+if TYPE_CHECKING:
+    from radoncdt._kernels import Sweep
+
+Floats = NDArray[np.float64]
+
+
+def equispaced_angles(n_angles: int) -> Floats:
+    """The angles πk/n for k = 0, …, n − 1.
+
+    >>> equispaced_angles(4) / np.pi
+    array([0.  , 0.25, 0.5 , 0.75])
+    """
+    n_angles = _checks.count(n_angles, "n_angles", 1)
+    return np.pi * np.arange(n_angles) / n_angles
+
+
+class Directions:
+    """A list of directions, and how rows and columns of pixels see each of them."""
+
+    def __init__(self, angles: ArrayLike) -> None:
+        self.angles = _checks.finite_array(angles, "angles")
+        if self.angles.ndim != 1 or self.angles.size == 0:
+            raise ValueError(f"`angles` must be a list of at least one angle, got shape {self.angles.shape}")
+        self.cosines, self.sines = np.cos(self.angles), np.sin(self.angles)
+
+    @classmethod
+    def choose(cls, n_angles: int, angles: ArrayLike | None) -> "Directions":
+        """`n_angles` equispaced directions, unless `angles` are given."""
+        return _equispaced(_checks.count(n_angles, "n_angles", 1)) if angles is None else cls(angles)
+
+    def __len__(self) -> int:
+        return self.angles.size
+
+    def every(self, step: int, first: int) -> "Directions":
+        """Every `step`-th direction from `first` on."""
+        return Directions(self.angles[first::step])
+
+    def of(self, vectors: Floats) -> Floats:
+        """⟨v, θ⟩ for vectors (…, 2): shape (…, n_angles)."""
+        return vectors[..., 0, None] * self.cosines + vectors[..., 1, None] * self.sines
+
+    @cached_property
+    def along(self) -> Floats:
+        """How far a projection moves from one pixel of a line to the next: the larger of cos θ and sin θ in size."""
+        return np.where(np.abs(self.cosines) >= np.abs(self.sines), self.cosines, self.sines)
+
+    @property
+    def widths(self) -> Floats:
+        """Width of the bins: a pixel of a line takes one bin."""
+        return np.abs(self.along)
+
+    @cached_property
+    def sweep(self) -> "Sweep":
+        """The directions as the kernels read them."""
+        from radoncdt._kernels import Sweep
+
+        rows = np.abs(self.cosines) >= np.abs(self.sines)
+        # rows run from the top down, so one row further y is smaller by one; columns run from left to right
+        across = np.where(rows, -self.sines, self.cosines)
+        return Sweep(
+            self.cosines, self.sines, self.along, across / self.along, np.flatnonzero(rows), np.flatnonzero(~rows)
+        )
+
+
+@lru_cache(maxsize=8)
+def _equispaced(n_angles: int) -> Directions:
+    return Directions(equispaced_angles(n_angles))

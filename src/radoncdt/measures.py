@@ -1,0 +1,331 @@
+"""What a measure is: an image, whose pixels are unit squares of mass, or a cloud of weighted points.
+
+Coordinates are pixels, with the origin at the centre of the image, x to the right and y up: pixel (i, j) of an (H, W)
+image is the unit square centred at (j − (W−1)/2, (H−1)/2 − i), and its value is its mass. Point clouds live in the
+same plane.
+"""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from radoncdt import _checks
+
+Floats = NDArray[np.float64]
+
+NOT_FINITE, NEGATIVE, EMPTY = 1, 2, 4
+"""What can be wrong with a measure: the bits of a status."""
+
+
+class PointCloud:
+    """The discrete measure Σ_i w_i δ(x_i) on the plane.
+
+    Parameters
+    ----------
+    points : array (n, 2)
+        The points (x, y).
+    weights : array (n,), optional
+        Their masses, 1/n each by default. Signed weights are fine for `radon` and `mass` alone.
+
+    Attributes
+    ----------
+    points, weights : float64 arrays
+        Copies that cannot be written to.
+
+    Examples
+    --------
+    >>> triangle = PointCloud([(0, 0), (4, 0), (0, 2)], weights=[1, 1, 2])
+    >>> triangle
+    PointCloud(3 points, mass 4)
+    >>> mean(triangle)
+    array([1., 1.])
+    """
+
+    points: Floats
+    weights: Floats
+
+    def __init__(self, points: ArrayLike, weights: ArrayLike | None = None) -> None:
+        self.points = _checks.finite_array(points, "points").copy()
+        if self.points.ndim != 2 or self.points.shape[1] != 2 or len(self.points) == 0:
+            raise ValueError(f"`points` must have shape (n, 2) with n ≥ 1, got {self.points.shape}")
+        n = len(self.points)
+        self.weights = np.full(n, 1 / n) if weights is None else _checks.finite_array(weights, "weights").copy()
+        if self.weights.shape != (n,):
+            raise ValueError(f"`weights` must have shape ({n},), one a point, got {self.weights.shape}")
+        self.points.setflags(write=False)
+        self.weights.setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __repr__(self) -> str:
+        return f"PointCloud({len(self)} points, mass {self.weights.sum():g})"
+
+
+Measure = NDArray[Any] | PointCloud
+Measures = ArrayLike | PointCloud | Sequence[ArrayLike | PointCloud]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Measures one after the other, and the leading axes they came with.
+
+    `items` is an array (n, H, W), or a list of images (H, W) and PointClouds.
+    """
+
+    items: Any
+    lead: tuple[int, ...]
+    name: str
+
+    @classmethod
+    def read(cls, images: object, name: str = "images") -> "Batch":
+        """Understand an image (H, W), a stack (…, H, W), a PointCloud, or a list of images and PointClouds."""
+        if isinstance(images, PointCloud):
+            return cls([images], (), name)
+        if isinstance(images, (list, tuple)):
+            if not images:
+                raise ValueError(f"`{name}` must hold at least one image, got an empty list")
+            items = [
+                item if isinstance(item, PointCloud) else _checks.real_array(item, f"{name}[{i}]")
+                for i, item in enumerate(images)
+            ]
+            if any(isinstance(item, PointCloud) or item.ndim >= 2 for item in items):
+                for i, item in enumerate(items):
+                    if not isinstance(item, PointCloud):
+                        _check_shape(item.shape, f"{name}[{i}]", 2)
+                return cls(items, (len(items),), name)
+        array = _checks.real_array(images, name)
+        _check_shape(array.shape, name, None)
+        return cls(array.reshape(-1, *array.shape[-2:]), array.shape[:-2], name)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def label(self, i: int) -> str:
+        """How to call measure i in a message: images[2, 0]."""
+        where = ", ".join(str(k) for k in np.unravel_index(i, self.lead)) if self.lead else ""
+        return f"{self.name}[{where}]" if where else self.name
+
+    def pixels(self) -> int:
+        """Pixels and points in all."""
+        if isinstance(self.items, np.ndarray):
+            return self.items.size
+        return sum(len(item) if isinstance(item, PointCloud) else item.size for item in self.items)
+
+    def chunks(self, most: int) -> Iterator[slice]:
+        """Runs of at most `most` images of one shape and precision; PointClouds one by one."""
+        if isinstance(self.items, np.ndarray):
+            yield from (slice(i, min(i + most, len(self))) for i in range(0, len(self), most))
+            return
+        start = 0
+        for i in range(1, len(self) + 1):
+            if i == len(self) or i - start == most or _kind(self.items[i]) != _kind(self.items[start]):
+                yield slice(start, i)
+                start = i
+
+    def check_masses(self, chunk: slice, statuses: NDArray[np.int64]) -> None:
+        """Raise what a kernel found wrong with the first bad image of a chunk."""
+        for i in np.flatnonzero(statuses):
+            self.check_mass(chunk.start + int(i), int(statuses[i]))
+
+    def check_mass(self, i: int, status: int) -> None:
+        """Raise what is wrong with measure i."""
+        label = self.label(i)
+        if status & NOT_FINITE:
+            raise ValueError(f"`{label}` must be finite, got NaN or infinity")
+        if status & NEGATIVE:
+            raise ValueError(f"`{label}` must not have negative mass, got a value below 0")
+        if status & EMPTY:
+            raise ValueError(f"`{label}` must have mass, got zeros only")
+
+
+def cloud_status(cloud: PointCloud) -> int:
+    """Whether the weights are a mass. (They are finite, or there would be no cloud.)"""
+    return (NEGATIVE if (cloud.weights < 0).any() else 0) | (EMPTY if not cloud.weights.any() else 0)
+
+
+def _check_shape(shape: tuple[int, ...], name: str, ndim: int | None) -> None:
+    expected = "(H, W)" if ndim == 2 else "(H, W) or (…, H, W)"
+    if len(shape) < 2 or ndim not in (None, len(shape)):
+        raise ValueError(f"`{name}` must have shape {expected}, got {shape}")
+    if 0 in shape:
+        raise ValueError(f"`{name}` must not be empty, got shape {shape}")
+
+
+def precision(dtype: DTypeLike) -> type[np.float32] | type[np.float64]:
+    """float64 for float64 and wider, else float32."""
+    dtype = np.dtype(dtype)
+    return np.float64 if dtype.kind == "f" and dtype.itemsize >= 8 else np.float32
+
+
+def _kind(item: Measure) -> object:
+    return item if isinstance(item, PointCloud) else (item.shape, precision(item.dtype))
+
+
+def for_kernel(images: Sequence[NDArray[Any]] | NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Images of one shape as a contiguous array (n, H, W) of their precision, and the same bits as integers.
+
+    Neither can be written to: so they have one type, and the kernels are compiled once, whatever the input was.
+    """
+    real = precision(images[0].dtype)
+    with np.errstate(over="ignore"):  # a wider float that becomes infinite is found by the kernel
+        array = np.ascontiguousarray(images, real).view()
+    array.setflags(write=False)
+    return array, array.view(np.int32 if real is np.float32 else np.int64)
+
+
+def centred(cloud: PointCloud) -> tuple[float, Floats, Floats]:
+    """Mass, mean (2,) and the points seen from it (n, 2); twice, so that what rounding left of the mean goes too."""
+    mass = float(cloud.weights.sum())
+    share = (cloud.weights / mass)[:, None]
+    middle = cloud.points.mean(axis=0)  # near the mean, so that products of large coordinates do not cancel
+    points = cloud.points - middle
+    rest = (share * points).sum(axis=0)
+    return mass, middle + rest, points - rest
+
+
+def _moments(batch: Batch) -> tuple[Floats, Floats, Floats]:
+    """Mass (n,), mean (n, 2) and covariance (n, 2, 2) of non-negative measures."""
+    n = len(batch)
+    mass, mean_, covariance_ = np.empty(n), np.empty((n, 2)), np.empty((n, 2, 2))
+    for chunk in batch.chunks(16):
+        items = batch.items[chunk]
+        if isinstance(items[0], PointCloud):
+            batch.check_mass(chunk.start, cloud_status(items[0]))
+            mass[chunk], mean_[chunk], points = centred(items[0])
+            shares = items[0].weights / mass[chunk]
+            covariance_[chunk] = np.einsum("n,ni,nj->ij", shares, points, points)
+            continue
+        from radoncdt import _kernels
+
+        moments, status = np.empty((len(items), 6)), np.empty(len(items), np.int64)
+        _kernels.image_moments(*for_kernel(items), moments, status)
+        batch.check_masses(chunk, status)
+        mass[chunk], mean_[chunk] = moments[:, 0], moments[:, 1:3]
+        covariance_[chunk] = moments[:, [3, 4, 4, 5]].reshape(-1, 2, 2)
+    return mass, mean_, covariance_
+
+
+def mass(images: Measures) -> Floats:
+    """Mass of every measure, μ(R²), in float64. Signed measures are fine.
+
+    >>> mass(np.ones((3, 4, 5)))
+    array([20., 20., 20.])
+    """
+    batch = Batch.read(images)
+    totals = np.empty(len(batch))
+    for i, item in enumerate(batch.items):
+        totals[i] = np.sum(item.weights if isinstance(item, PointCloud) else item, dtype=np.float64)
+        if not np.isfinite(totals[i]):
+            batch.check_mass(i, NOT_FINITE)
+    return totals.reshape(batch.lead)
+
+
+def mean(images: Measures) -> Floats:
+    """Mean ∫ x dμ / μ(R²) of every measure, shape (…, 2), in float64.
+
+    >>> image = np.zeros((5, 5)); image[0, 4] = 1
+    >>> mean(image)
+    array([2., 2.])
+    """
+    batch = Batch.read(images)
+    return _moments(batch)[1].reshape(*batch.lead, 2)
+
+
+def covariance(images: Measures) -> Floats:
+    """Covariance Σ of every measure divided by its mass, shape (…, 2, 2), in float64.
+
+    A pixel is a square, not a point, so the Σ of an image contains 1/12 of the unit matrix and is never singular.
+
+    >>> 12 * covariance(np.ones((3, 5)))
+    array([[25.,  0.],
+           [ 0.,  9.]])
+    """
+    batch = Batch.read(images)
+    return _moments(batch)[2].reshape(*batch.lead, 2, 2)
+
+
+def push_forward(
+    measure: ArrayLike | PointCloud,
+    matrix: ArrayLike,
+    shift: ArrayLike = (0, 0),
+    *,
+    shape: tuple[int, int] | None = None,
+) -> Measure:
+    """Move a measure by x ↦ Ax + y: the push-forward μ_{A,y} = μ ∘ (A·+y)⁻¹ of eq. (2) in the paper.
+
+    Points move, weights stay. An image is sampled again by bilinear interpolation of its density, which is divided by
+    |det A| so that the mass is kept up to the sampling error; shrinking by more than 2 therefore needs a smooth
+    image.
+
+    Parameters
+    ----------
+    measure : PointCloud, image (H, W) or images (…, H, W)
+    matrix : array (2, 2)
+        The matrix A in x, y coordinates; it must have an inverse.
+    shift : array (2,)
+        The vector y in pixels, x to the right and y up.
+    shape : (int, int), optional
+        Canvas of the result, centred where the image is centred; the shape of the image by default.
+
+    Returns
+    -------
+    PointCloud, or float array (…, *shape)
+
+    Warns
+    -----
+    UserWarning
+        When more than a millionth of the mass is moved off the canvas.
+
+    Examples
+    --------
+    >>> image = np.zeros((5, 5)); image[2, 3] = 1
+    >>> quarter_turn = [[0, -1], [1, 0]]
+    >>> np.argwhere(push_forward(image, quarter_turn) > 0.5)
+    array([[1, 2]])
+    """
+    a = _checks.finite_array(matrix, "matrix")
+    y = _checks.finite_array(shift, "shift")
+    if a.shape != (2, 2) or y.shape != (2,):
+        raise ValueError(f"`matrix` must have shape (2, 2) and `shift` (2,), got {a.shape} and {y.shape}")
+    scales = np.linalg.svd(a, compute_uv=False)
+    if scales[1] <= 1e-14 * scales[0]:
+        raise ValueError(f"`matrix` must have an inverse, got the singular {a.tolist()}")
+    if isinstance(measure, PointCloud):
+        if shape is not None:
+            raise ValueError(f"`shape` is for images, got {shape!r} for a PointCloud")
+        return PointCloud(measure.points @ a.T + y, measure.weights)
+
+    images = _checks.real_array(measure, "measure")
+    _check_shape(images.shape, "measure", None)
+    images = images.astype(precision(images.dtype), copy=False)
+    if not np.isfinite(images).all():
+        raise ValueError("`measure` must be finite, got NaN or infinity")
+    height, width = images.shape[-2:] if shape is None else (_checks.count(n, "shape", 1) for n in shape)
+
+    # from (row, column) of the canvas to (row, column) of the image
+    from scipy.ndimage import affine_transform
+
+    flip = np.array([[0.0, -1.0], [1.0, 0.0]])  # (x, y) to (row, column), up to the origin
+    inverse = np.linalg.inv(a)
+    back = flip @ inverse @ flip.T
+    centre, canvas_centre = (np.array(images.shape[-2:]) - 1) / 2, (np.array([height, width]) - 1) / 2
+    offset = centre - back @ (canvas_centre + flip @ y)
+    moved = np.empty((*images.shape[:-2], height, width), images.dtype)
+    for where in np.ndindex(images.shape[:-2]):
+        affine_transform(images[where], back, offset, moved.shape[-2:], moved[where], order=1, mode="grid-constant")
+    moved *= images.dtype.type(1 / scales.prod())
+
+    pixels = np.indices(images.shape[-2:]).reshape(2, -1)
+    landed = np.linalg.inv(back) @ (pixels - offset[:, None])
+    outside = ((landed < -0.5) | (landed > np.array([[height], [width]]) - 0.5)).any(axis=0)
+    sizes = np.abs(images.reshape(-1, pixels.shape[1]))
+    lost = sizes[:, outside].sum(axis=1, dtype=float)
+    if (lost > 1e-6 * sizes.sum(axis=1, dtype=float)).any():
+        share = np.nanmax(lost / sizes.sum(axis=1, dtype=float))
+        warnings.warn(f"{share:.2%} of the mass is moved off the canvas of shape {(height, width)}", stacklevel=2)
+    return moved

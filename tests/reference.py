@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the kernels and of what is built on them: one definition each, no tricks, float64 throughout."""
+"""Slow, obvious twins of the kernels and of what is built on them: a definition each, no tricks, all in float64."""
 
 import numpy as np
 
@@ -16,11 +16,13 @@ def square_cdf(s, angle):
     """
     long, short = sorted((abs(np.cos(angle)), abs(np.sin(angle))), reverse=True)
     s = np.asarray(s, float)
+    if short < 1e-30:
+        return np.clip(s / long + 0.5, 0, 1)
     outer, inner = (long + short) / 2, (long - short) / 2
-    below = np.where(s < -inner, np.clip(s + outer, 0, None) ** 2 / (2 * long * short) if short > 0 else 0, 0)
-    middle = (s + inner) / long + short / (2 * long)
-    above = 1 - (np.clip(outer - s, 0, None) ** 2 / (2 * long * short) if short > 0 else 0)
-    return np.where(s <= -outer, 0, np.where(s >= outer, 1, np.where(s < -inner, below, np.where(s > inner, above, middle))))
+    rising = (s + outer) ** 2 / (2 * long * short)
+    middle = s / long + 0.5
+    falling = 1 - (outer - s) ** 2 / (2 * long * short)
+    return np.select([s <= -outer, s < -inner, s <= inner, s < outer], [0, rising, middle, falling], 1)
 
 
 def strip_weights(shape, angle, edges):

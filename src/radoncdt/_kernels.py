@@ -15,8 +15,8 @@ All of it is in one file because numba's cache on disk notices changes of this f
 """
 
 import math
-import pickle
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numba
@@ -36,19 +36,19 @@ TALL = 128  # lines that are summed in one go: a float32 sum of n equal terms ca
 
 
 class _Cache(FunctionCache):
-    """A cache on disk that never stops the work: what it cannot read is compiled again."""
+    """A cache on disk that never stops the work: what it cannot read is compiled again, and begun anew."""
 
     def load_overload(self, *args: Any) -> Any:
         try:
             return super().load_overload(*args)
-        except (OSError, EOFError, pickle.UnpicklingError):
+        except Exception:  # whatever a damaged file makes pickle say
+            with suppress(OSError):
+                self.flush()
             return None
 
     def save_overload(self, *args: Any) -> None:
-        try:
+        with suppress(OSError):
             super().save_overload(*args)
-        except OSError:
-            pass
 
 
 def _part(function: Callable[..., Any]) -> Any:
@@ -59,10 +59,8 @@ def _part(function: Callable[..., Any]) -> Any:
 def _kernel(function: Callable[..., Any]) -> Any:
     """A loop that Python calls; compiled at the first call, and cached on disk where a folder can be written to."""
     compiled = _part(function)
-    try:
+    with suppress(RuntimeError):  # numba found no such folder
         compiled._cache = _Cache(function)
-    except RuntimeError:  # numba found no such folder
-        pass
     return compiled
 
 
@@ -370,25 +368,25 @@ class Sweep(NamedTuple):
 
 
 @_part
-def _taps(slope, start, count, starts, weights):
+def _taps(slope, start, lead, count, starts, weights):
     """First bin and three weights of every line: the masses of the trapezoid box(1) ∗ box(|q|) in three bins.
 
     With z the distance from the left end of the trapezoid to the next bin edge,
     w₂ = max(|q| − z, 0)² / 2|q|,  w₀ = z − |q|/2 + w₂,  w₁ = 1 − w₀ − w₂.
-    `start` is the position, in bins, of the left edge of pixel 0 of the middle line.
+    `start` + `lead` is the position, in bins, of the left edge of pixel 0 of the middle line.
     """
     real = weights.dtype.type
     zero, one = real(0), real(1)
     width = real(abs(slope))
     half = real(0.5 * abs(slope))
-    curvature = real(0.5 / abs(slope) if slope != 0 else 0.0)
+    curvature = real(0.5 / abs(slope) if abs(slope) > 1e-30 else 0.0)  # below, a line falls into one bin or two
     middle = 0.5 * (count - 1)
     left_of_middle = start - 0.5 * abs(slope)
     w0, w1, w2 = weights[0], weights[1], weights[2]
     for r in range(count):
         left = slope * (np.float64(np.int32(r)) - middle) + left_of_middle
         begin = np.floor(left)
-        starts[r] = np.int32(begin)
+        starts[r] = np.int32(begin) + np.int32(lead)
         z = real(1.0 - (left - begin))
         beyond = width - z
         beyond = beyond if beyond > zero else zero
@@ -402,25 +400,33 @@ def _taps(slope, start, count, starts, weights):
 
 
 class Workspace(NamedTuple):
-    """Room for the projections of one group of directions."""
+    """Room for the projections of a group of directions.
 
-    sums: Any  # GROUP × depth × bins, flat; after `_project` the first of each depth holds the masses
+    Direction g of the group has `n_bins[g]` bins from ``sums[g * stride]`` on, the first `lead[g]` of them before the
+    bin that pixel 0 of a line falls into when the slope is 0. Nothing that concerns a direction depends on the rest
+    of its group.
+    """
+
+    sums: Any
+    stride: int
+    n_bins: Any
+    lead: Any
     starts: Any
     weights: Any
-    n_bins: Any  # of this group
-    lead: Any  # bins before the one that pixel 0 falls into when the slope is 0
 
 
 @_part
 def _workspace(lines):
     depth = (lines.n_lines + TALL - 1) // TALL
-    most = lines.length + lines.n_lines + 6 + BLOCK
+    stride = depth * (lines.length + lines.n_lines + 5 + BLOCK)
+    real = lines.pixels.dtype
     return Workspace(
-        np.empty(GROUP * depth * most, lines.pixels.dtype),
+        np.empty(GROUP * stride, real),
+        stride,
+        np.zeros(GROUP, np.int64),
+        np.zeros(GROUP, np.int64),
         np.empty((GROUP, lines.n_lines), np.int32),
-        np.empty((GROUP, 3, lines.n_lines), lines.pixels.dtype),
-        np.zeros(1, np.int64),
-        np.zeros(1, np.int64),
+        np.empty((GROUP, 3, lines.n_lines), real),
     )
 
 
@@ -443,46 +449,41 @@ def _add_lines(lines, starts, weights, sums):
 
 @_part
 def _project(lines, sweep, members, d, work):
-    """Project on the directions members[d : d + GROUP]; masses in ascending order, a list of `n_bins` bins a direction.
+    """Project on the directions members[d : d + GROUP], masses in ascending order.
 
-    A group that is not full is filled up with its last direction.
+    A group that is not full is filled up with its last direction. Lines beyond TALL are summed apart, then added.
     """
     depth = (lines.n_lines + TALL - 1) // TALL
-    steepest = 0.0
     for g in range(GROUP):
-        steepest = max(steepest, abs(sweep.slope[members[min(d + g, members.size - 1)]]))
-    lead = np.int64(math.ceil(0.5 * steepest * lines.n_lines)) + 1
-    n_bins = lines.length + 2 * lead + 2 + BLOCK
-    work.lead[0], work.n_bins[0] = lead, n_bins
-    for g in range(GROUP):
-        _taps(sweep.slope[members[min(d + g, members.size - 1)]], lead, lines.n_lines, work.starts[g], work.weights[g])
-    sums = work.sums
-    sums[: GROUP * depth * n_bins] = 0
-    size = depth * n_bins
-    for top in range(0, lines.n_lines, TALL):
-        for g in range(GROUP):
-            work.starts[g, top : top + TALL] += np.int32(g * size + top // TALL * n_bins)
-    _add_lines(lines, work.starts, work.weights, sums)
-    for g in range(GROUP):
-        masses = sums[g * size :][:n_bins]
+        slope = sweep.slope[members[min(d + g, members.size - 1)]]
+        lead = np.int64(math.ceil(0.5 * abs(slope) * lines.n_lines)) + 1
+        n_bins = lines.length + 2 * lead + 2 + BLOCK
+        work.lead[g], work.n_bins[g] = lead, n_bins
+        work.sums[g * work.stride :][: depth * n_bins] = 0
+        _taps(slope, 0.0, g * work.stride + lead, lines.n_lines, work.starts[g], work.weights[g])
         for t in range(1, depth):
-            part = sums[g * size + t * n_bins :][:n_bins]
+            work.starts[g, t * TALL : (t + 1) * TALL] += np.int32(t * n_bins)
+    _add_lines(lines, work.starts, work.weights, work.sums)
+    for g in range(GROUP):
+        n_bins = work.n_bins[g]
+        masses = work.sums[g * work.stride :][:n_bins]
+        for t in range(1, depth):
+            part = work.sums[g * work.stride + t * n_bins :][:n_bins]
             for b in range(n_bins):
                 masses[b] += part[b]
         if sweep.along[members[min(d + g, members.size - 1)]] < 0:
             for b in range(n_bins // 2):
                 masses[b], masses[n_bins - 1 - b] = masses[n_bins - 1 - b], masses[b]
-    return size
 
 
 @_part
-def _cumulate(sums, size, n_bins, out):
+def _cumulate(work, out):
     """Cumulative sums of a group's masses in float64; the chains of additions run side by side."""
-    m0, m1, m2, m3 = sums, sums[size:], sums[2 * size :], sums[3 * size :]
+    m0, m1, m2, m3 = work.sums, work.sums[work.stride :], work.sums[2 * work.stride :], work.sums[3 * work.stride :]
     c0, c1, c2, c3 = out[0], out[1], out[2], out[3]
     t0 = t1 = t2 = t3 = 0.0
     c0[0] = c1[0] = c2[0] = c3[0] = 0.0
-    for b in range(n_bins):
+    for b in range(work.n_bins.max()):
         t0 += m0[b]
         t1 += m1[b]
         t2 += m2[b]
@@ -556,12 +557,12 @@ def image_masses(images, bits, sweep, out, origins, status):
             work = _workspace(lines)
             before = (n_bins - lines.length) // 2
             for d in range(0, members.size, GROUP):
-                stride = _project(lines, sweep, members, d, work)
+                _project(lines, sweep, members, d, work)
                 for g in range(min(GROUP, members.size - d)):
                     w = members[d + g]
-                    masses = work.sums[g * stride :][: work.n_bins[0]]
+                    masses = work.sums[g * work.stride :][: work.n_bins[g]]
                     origin = before + 0.5 * lines.length
-                    shift = before - work.lead[0]
+                    shift = before - work.lead[g]
                     if sweep.along[w] < 0:  # mirrored: the bins before and behind changed places
                         origin = n_bins - origin
                         shift = n_bins - masses.size - shift
@@ -588,19 +589,18 @@ def image_quantiles(images, bits, sweep, levels, normalise, out, status):
         x, y = _box_centre(box, images[n].shape)
         for lines, members in ((rows, sweep.by_rows), (_columns(frame, box), sweep.by_columns)):
             work = _workspace(lines)
-            cumulated = np.empty((GROUP, work.sums.size // GROUP + 1))
+            cumulated = np.empty((GROUP, work.stride + 1))
             for d in range(0, members.size, GROUP):
-                stride = _project(lines, sweep, members, d, work)
-                n_bins = work.n_bins[0]
-                _cumulate(work.sums, stride, n_bins, cumulated)
+                _project(lines, sweep, members, d, work)
+                _cumulate(work, cumulated)
                 for g in range(min(GROUP, members.size - d)):
                     w = members[d + g]
                     c, s, width = sweep.cosine[w], sweep.sine[w], abs(sweep.along[w])
                     values = out[n, w]
-                    _quantiles(cumulated[g, : n_bins + 1], levels, values)
-                    origin = work.lead[0] + 0.5 * lines.length
+                    _quantiles(cumulated[g, : work.n_bins[g] + 1], levels, values)
+                    origin = work.lead[g] + 0.5 * lines.length
                     if sweep.along[w] < 0:
-                        origin = n_bins - origin
+                        origin = work.n_bins[g] - origin
                     if normalise:
                         mean = c * mx + s * my
                         scale = 1 / math.sqrt(c * c * xx + 2 * c * s * xy + s * s * yy)
@@ -641,7 +641,7 @@ def back_project(values, centres, sweep, image):
                 padded[length + 2 : length + 2 + n_bins] = values[w, ::-1]
             else:
                 padded[length + 2 : length + 2 + n_bins] = values[w]
-            _taps(sweep.slope[w], centre - 0.5 * length, count, starts, weights)
+            _taps(sweep.slope[w], centre - 0.5 * length, 0, count, starts, weights)
             for r in range(count):
                 start = starts[r] + length + 2
                 if 0 <= start <= n_bins + length + 2:

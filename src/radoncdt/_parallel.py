@@ -8,8 +8,8 @@ from radoncdt import _checks
 
 Task = TypeVar("Task")
 
-WORTH_A_THREAD = 1_000_000
-"""Pixels times directions: about 0.15 ms of work, what it takes to start and join a thread."""
+WORTH_A_THREAD = 8_000_000
+"""Pixels times directions: about a millisecond of work, several times what it takes to start a thread."""
 
 
 def n_workers(n_jobs: object, work: int) -> int:

@@ -130,9 +130,8 @@ def checked_bins(mass: ArrayLike, edges: ArrayLike, mass_name: str, edges_name: 
     if masses.ndim < 1 or masses.size == 0:
         raise ValueError(f"`{mass_name}` must have shape (…, n_bins) with n_bins ≥ 1, got {masses.shape}")
     if grid.ndim < 1 or grid.shape[-1] != masses.shape[-1] + 1 or grid.shape[:-1] not in ((), masses.shape[:-1]):
-        raise ValueError(
-            f"`{edges_name}` must have one more entry than the {masses.shape[-1]} bins, got shape {grid.shape}"
-        )
+        expected = (*masses.shape[:-1], masses.shape[-1] + 1)
+        raise ValueError(f"`{edges_name}` must have shape {expected} for these masses, got {grid.shape}")
     if (np.diff(grid) < 0).any():
         raise ValueError(f"`{edges_name}` must ascend, got a step of {np.diff(grid).min():g}")
     _check_masses(masses, mass_name)

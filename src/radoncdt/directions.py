@@ -54,9 +54,19 @@ class Directions:
         return vectors[..., 0, None] * self.cosines + vectors[..., 1, None] * self.sines
 
     @cached_property
+    def _rows(self) -> NDArray[np.bool_]:
+        """Whether a direction goes along the rows of an image rather than its columns.
+
+        On the diagonals both are right; one diagonal each, so that neither rounding nor the opposite direction
+        changes the answer.
+        """
+        c, s = np.abs(self.cosines), np.abs(self.sines)
+        return np.where(np.abs(c - s) > 1e-12, c > s, self.cosines * self.sines > 0)
+
+    @cached_property
     def along(self) -> Floats:
         """How far a projection moves from one pixel of a line to the next: the larger of cos θ and sin θ in size."""
-        return np.where(np.abs(self.cosines) >= np.abs(self.sines), self.cosines, self.sines)
+        return np.where(self._rows, self.cosines, self.sines)
 
     @property
     def widths(self) -> Floats:
@@ -68,12 +78,11 @@ class Directions:
         """The directions as the kernels read them."""
         from radoncdt._kernels import Sweep
 
-        rows = np.abs(self.cosines) >= np.abs(self.sines)
         # rows run from the top down, so one row further y is smaller by one; columns run from left to right
-        across = np.where(rows, -self.sines, self.cosines)
-        return Sweep(
-            self.cosines, self.sines, self.along, across / self.along, np.flatnonzero(rows), np.flatnonzero(~rows)
-        )
+        across = np.where(self._rows, -self.sines, self.cosines)
+        slope = np.clip(across / self.along, -1, 1)
+        rows, columns = np.flatnonzero(self._rows), np.flatnonzero(~self._rows)
+        return Sweep(self.cosines, self.sines, self.along, slope, rows, columns)
 
 
 @lru_cache(maxsize=8)

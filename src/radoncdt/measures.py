@@ -110,11 +110,11 @@ class Batch:
         where = ", ".join(str(k) for k in np.unravel_index(i, self.lead)) if self.lead else ""
         return f"{self.name}[{where}]" if where else self.name
 
-    def pixels(self) -> int:
-        """Pixels and points in all."""
+    def work(self) -> int:
+        """About what one direction costs, in pixels: an image costs some, however small, and a point is sorted."""
         if isinstance(self.items, np.ndarray):
-            return self.items.size
-        return sum(len(item) if isinstance(item, PointCloud) else item.size for item in self.items)
+            return self.items.size + 6000 * len(self)
+        return sum(500 * len(item) if isinstance(item, PointCloud) else item.size + 6000 for item in self.items)
 
     def chunks(self, most: int) -> Iterator[slice]:
         """Runs of at most `most` images of one shape and precision; PointClouds one by one."""

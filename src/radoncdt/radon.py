@@ -66,7 +66,7 @@ def radon(
         else:
             _project_images(batch, chunk, directions, masses[chunk], edges[chunk])
 
-    workers = _parallel.n_workers(n_jobs, batch.pixels() * len(directions))
+    workers = _parallel.n_workers(n_jobs, batch.work() * len(directions))
     _parallel.for_each(project, batch.chunks(4), workers)
     shape = *batch.lead, len(directions)
     return masses.reshape(*shape, n_bins), edges.reshape(*shape, n_bins + 1)

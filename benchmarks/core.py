@@ -1,0 +1,280 @@
+"""How exact and how fast the core is: every figure that the documentation states, with the limit it is held to.
+
+    python benchmarks/core.py             all of it, about two minutes
+    python benchmarks/core.py accuracy    mass, adjoint, closed forms, invariances
+    python benchmarks/core.py speed       against scikit-image in the same run, drawings, threads
+    python benchmarks/core.py memory      10,000 images from a memory-mapped array
+    python benchmarks/core.py import      what importing costs
+
+Exits with 1 when a figure misses its limit.
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+import radoncdt
+
+Array = NDArray[Any]
+Row = tuple[str, float, str, float]
+"""What is measured, the figure, "≤" or "≥", the limit."""
+
+
+# ---------------------------------------------------------------- images
+
+
+def dense(n: int, dtype: type = np.float32) -> Array:
+    return (np.random.default_rng(0).random((n, n)) + 0.01).astype(dtype)
+
+
+def drawing(n: int) -> Array:
+    """A circle, a cross and four lines from edge to edge, 2 px wide."""
+    y, x = np.mgrid[:n, :n] - (n - 1) / 2
+    lines = [
+        x - 0.2 * n,
+        y + 0.3 * n,
+        (x + 0.35 * y + 0.1 * n) / np.hypot(1, 0.35),
+        (0.25 * x - y + 0.2 * n) / np.hypot(0.25, 1),
+    ]
+    ink = np.abs(np.hypot(x, y) - n / 6) < 1
+    ink |= (np.minimum(abs(x), abs(y)) < 1) & (np.maximum(abs(x), abs(y)) < n / 8)
+    for distance in lines:
+        ink |= np.abs(distance) < 1
+    return ink.astype(np.float32)
+
+
+def sampled(density: Callable[[Array, Array], Array], n: int, factor: int = 16) -> Array:
+    """An n × n image whose pixels are means of factor² samples of a density."""
+    places = (np.arange(n * factor) + 0.5) / factor - n / 2
+    image = density(places[None, :], -places[:, None]).astype(float)
+    return image.reshape(n, factor, n, factor).mean(axis=(1, 3))
+
+
+# ---------------------------------------------------------------- accuracy
+
+
+def mass_and_adjoint() -> Iterator[Row]:
+    rng = np.random.default_rng(1)
+    angles = np.concatenate([radoncdt.equispaced_angles(16), rng.uniform(-7, 7, 8), [1e-9, np.pi / 4 + 1e-9]])
+    for dtype, limit in ((np.float32, 1e-5), (np.float64, 1e-12)):
+        worst_mass = worst_adjoint = 0.0
+        pixel = np.zeros((1024, 1024))
+        pixel[3, 1000] = 0.7
+        shapes = [(1024, 1024), (1, 1024), (700, 3), (1, 1), (255, 129)]
+        images = [pixel, np.full((1024, 1024), 1 / 3), np.full((1024, 300), 0.1), *(rng.random(s) for s in shapes)]
+        for image in (im.astype(dtype) for im in images):
+            masses, edges = radoncdt.radon(image, angles=angles)
+            total = image.sum(dtype=float)
+            worst_mass = max(worst_mass, np.abs(masses.sum(-1, dtype=float) / total - 1).max())
+            g = rng.normal(size=masses.shape).astype(dtype)
+            back = radoncdt.back_projection(g, edges, angles, image.shape)
+            gap = np.vdot(masses.astype(float), g) - np.vdot(image.astype(float), back)
+            scale = np.linalg.norm(masses.astype(float)) * np.linalg.norm(g.astype(float))
+            worst_adjoint = max(worst_adjoint, abs(gap) / scale)
+        yield f"mass of a projection, relative error, {dtype.__name__}", worst_mass, "≤", limit
+        yield f"adjoint, error over the product of the norms, {dtype.__name__}", worst_adjoint, "≤", limit
+
+
+def closed_forms() -> Iterator[Row]:
+    n = 128
+    angles, levels = radoncdt.equispaced_angles(32), radoncdt.quantile_levels(64)
+    inside = (levels > 0.01) & (levels < 0.99)
+    phi, psi = np.deg2rad(20), np.deg2rad(35)
+
+    def along(a: float, x: Array, y: Array) -> Array:
+        return np.cos(a) * x + np.sin(a) * y
+
+    def disc(x: Array, y: Array) -> Array:
+        return x**2 + y**2 < (n / 4) ** 2
+
+    def square(x: Array, y: Array) -> Array:
+        return np.maximum(abs(along(phi, x, y)), abs(along(phi + np.pi / 2, x, y))) < 0.2 * n
+
+    def gaussian(x: Array, y: Array) -> Array:
+        return np.exp(-((along(psi, x, y) / (n / 12)) ** 2 + (along(psi + np.pi / 2, x, y) / (n / 24)) ** 2) / 2)
+
+    def square_quantiles(angle: float) -> Array:
+        short, long = sorted((abs(np.cos(angle - phi)), abs(np.sin(angle - phi))))
+        width = long + short
+        return stats.trapezoid(short / width, long / width, -width / 2, width).ppf(levels) * np.sqrt(12)
+
+    for name, density, truth, limit in (
+        ("disc", disc, np.tile(2 * stats.semicircular.ppf(levels), (32, 1)), 0.005),
+        ("square turned by 20°", square, np.array([square_quantiles(a) for a in angles]), 0.010),
+        ("Gaussian turned by 35°", gaussian, np.tile(stats.norm.ppf(levels), (32, 1)), 0.010),
+    ):
+        for dtype in (np.float32, np.float64):
+            values = radoncdt.nrcdt(sampled(density, n).astype(dtype), n_angles=32, n_levels=64)
+            error = np.abs(values - truth)[:, inside].max()
+            yield f"NR-CDT of a {name}, largest error, {dtype.__name__}", error, "≤", limit
+
+
+def invariances() -> Iterator[Row]:
+    rng = np.random.default_rng(2)
+    images = [drawing(100)[:, :77], dense(60), dense(33, np.float64), np.eye(1)]
+    different = 0
+    for image in images:
+        features = [radoncdt.nrcdt(image), radoncdt.max_nrcdt(image)]
+        for _ in range(20):
+            padded = np.pad(image, rng.integers(0, 40, (2, 2)))
+            different += sum(
+                np.count_nonzero(f != g) for f, g in zip(features, [radoncdt.nrcdt(padded), radoncdt.max_nrcdt(padded)])
+            )
+    yield "features that zero padding changes in any bit", different, "≤", 0
+
+    change = 0.0
+    for image in images[:3]:
+        for scale in (3, 1e-4, 0.7, 255, 1e20):
+            scaled = (image * scale).astype(image.dtype)
+            change = max(change, np.abs(radoncdt.nrcdt(scaled) - radoncdt.nrcdt(image)).max())
+    yield "features, change under intensity scale", change, "≤", 1e-6
+
+    stack = np.stack([dense(64), drawing(64)] * 10)
+    one = radoncdt.nrcdt(stack, n_jobs=1)
+    others = [
+        radoncdt.nrcdt(stack, n_jobs=2),
+        radoncdt.nrcdt(list(stack)),
+        np.stack([radoncdt.nrcdt(x) for x in stack]),
+    ]
+    yield "features that threads or batches change in any bit", sum(np.count_nonzero(o != one) for o in others), "≤", 0
+
+    worst = 0.0
+    levels = radoncdt.quantile_levels(64)
+    for _ in range(200):
+        weights = rng.random(37) + 0.1
+        cloud = radoncdt.PointCloud(rng.normal(size=(37, 2)), weights)
+        turn, other = (np.linalg.qr(rng.normal(size=(2, 2)))[0] for _ in range(2))
+        matrix = turn @ np.diag([1, 1 / rng.uniform(1, 100)]) @ other * rng.uniform(0.1, 10)
+        moved = radoncdt.push_forward(cloud, matrix, rng.uniform(-10, 10, 2))
+        angles = rng.uniform(0, 2 * np.pi, 16)
+        theta = np.stack([np.cos(angles), np.sin(angles)], axis=1) @ matrix
+        turned = np.arctan2(theta[:, 1], theta[:, 0])
+        gap = np.abs(radoncdt.nrcdt(moved, angles=angles) - radoncdt.nrcdt(cloud, angles=turned))
+        order = np.argsort(cloud.points @ np.stack([np.cos(turned), np.sin(turned)]), axis=0)
+        cumulated = np.cumsum(weights[order], axis=0) / weights.sum()
+        clear = np.abs(cumulated.T[:, :, None] - levels).min(axis=1) > 1e-9
+        worst = max(worst, gap[clear].max())
+    yield "Prop. 5 for points, cond(A) ≤ 100, largest error", worst, "≤", 1e-9
+
+
+# ---------------------------------------------------------------- speed, memory, import
+
+
+def interleaved(functions: dict[str, Callable[[], object]], rounds: int) -> dict[str, Array]:
+    """Seconds of each function, round by round: what disturbs the machine disturbs all."""
+    for function in functions.values():
+        function()
+    seconds: dict[str, list[float]] = {name: [] for name in functions}
+    for _ in range(rounds):
+        for name, function in functions.items():
+            repeats = 1 if seconds[name] and seconds[name][0] > 0.05 else 10
+            begin = time.perf_counter()
+            for _ in range(repeats):
+                function()
+            seconds[name].append((time.perf_counter() - begin) / repeats)
+    return {name: np.array(times) for name, times in seconds.items()}
+
+
+def speed() -> Iterator[Row]:
+    from skimage.transform import radon
+
+    full, sparse = dense(256), drawing(256)
+    stack = np.stack([dense(256)] * 32)
+    degrees = np.linspace(0, 180, 128, endpoint=False)
+    options = {"n_angles": 128, "n_levels": 64}
+    times = interleaved(
+        {
+            "scikit-image, Radon transform alone": lambda: radon(full, degrees, circle=False),
+            "dense image": lambda: radoncdt.max_nrcdt(full, n_jobs=1, **options),
+            "drawing": lambda: radoncdt.max_nrcdt(sparse, n_jobs=1, **options),
+            "dense image, two threads": lambda: radoncdt.max_nrcdt(full, n_jobs=2, **options),
+            "32 dense images, one thread": lambda: radoncdt.max_nrcdt(stack, n_jobs=1, **options),
+            "32 dense images, two threads": lambda: radoncdt.max_nrcdt(stack, n_jobs=2, **options),
+        },
+        rounds=15,
+    )
+    print(
+        f"\nmNR-CDT, 256 × 256, float32, 128 angles, 64 levels; the drawing has {sparse.mean():.1%} ink. Median of 15 rounds:"
+    )
+    for name, seconds in times.items():
+        print(f"  {name:40s} {np.median(seconds) * 1e3:9.3f} ms   (fastest {seconds.min() * 1e3:.3f})")
+
+    def ratio(slow: str, fast: str) -> float:
+        return float(np.median(times[slow] / times[fast]))
+
+    yield (
+        "mNR-CDT as fast as scikit-image's Radon alone, times",
+        ratio("scikit-image, Radon transform alone", "dense image"),
+        "≥",
+        100,
+    )
+    yield "a drawing as fast as a dense image, times", ratio("dense image", "drawing"), "≥", 3
+    threads = ratio("32 dense images, one thread", "32 dense images, two threads")
+    yield "two threads as fast as one, 32 images, times", threads, "≥", 1.7
+    yield "two threads as fast as one, 1 image, times", ratio("dense image", "dense image, two threads"), "≥", 1
+
+
+def memory() -> Iterator[Row]:
+    """Run in a process of its own, see memory_of_features.py."""
+    script = Path(__file__).with_name("memory_of_features.py")
+    n = 10_000
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "images.npy"
+        images = np.lib.format.open_memmap(path, "w+", np.uint8, (n, 256, 256))
+        rng = np.random.default_rng(0)
+        for start in range(0, n, 500):
+            images[start : start + 500] = rng.integers(0, 255, (500, 256, 256), np.uint8)
+        del images
+        done = subprocess.run([sys.executable, script, path], capture_output=True, text=True, check=True)
+    yield "memory for features of 10,000 images beyond input and output, MB", float(done.stdout), "≤", 300
+
+
+def importing() -> Iterator[Row]:
+    def seconds(code: str) -> float:
+        times = []
+        for _ in range(7):
+            begin = time.perf_counter()
+            subprocess.run([sys.executable, "-c", code], check=True)
+            times.append(time.perf_counter() - begin)
+        return float(np.median(times))
+
+    yield "import radoncdt beyond import numpy, s", seconds("import radoncdt") - seconds("import numpy"), "≤", 0.3
+
+
+PARTS: dict[str, list[Callable[[], Iterator[Row]]]] = {
+    "accuracy": [mass_and_adjoint, closed_forms, invariances],
+    "speed": [speed],
+    "memory": [memory],
+    "import": [importing],
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", metavar="part", help=f"one or more of {', '.join(PARTS)}; all by default")
+    chosen = parser.parse_args().parts or list(PARTS)
+    if unknown := [part for part in chosen if part not in PARTS]:
+        parser.error(f"unknown part {unknown[0]!r}; choose from {', '.join(PARTS)}")
+    warnings.simplefilter("error")
+    missed = 0
+    for part in chosen:
+        for measure in PARTS[part]:
+            for name, figure, sign, limit in measure():
+                good = figure <= limit if sign == "≤" else figure >= limit
+                missed += not good
+                print(f"{'ok    ' if good else 'MISSED'} {name:72s} {figure:10.3g}  {sign} {limit:g}", flush=True)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,127 @@
+"""Every kernel against its slow twin in reference.py."""
+
+import numpy as np
+import pytest
+import reference
+from drawn import ANGLES, SHAPES, images
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+import radoncdt
+
+LISTS_OF_ANGLES = st.lists(ANGLES, min_size=1, max_size=6)
+
+
+def rounding(dtype, image):
+    """How far sums over an image of this size may be off, relative to its largest pixel: 8 ulp a pixel of a line."""
+    return 8 * np.finfo(dtype).eps * max(image.shape) * np.abs(image).max()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@given(data=st.data())
+def test_strip_masses_equal_the_slow_sum_over_pixels(dtype, data):
+    image = data.draw(images(dtype=dtype, signed=data.draw(st.booleans())))
+    angles = data.draw(LISTS_OF_ANGLES)
+    masses, edges = radoncdt.radon(image, angles=angles)
+    assert masses.dtype == dtype
+    assert masses.shape[1] == sum(image.shape) + 2
+    # an edge is placed to an ulp of the size of the image, and moves at most a line of pixels over it
+    tolerance = 8 * rounding(dtype, image) + 8 * np.finfo(float).eps * sum(image.shape) ** 2 * np.abs(image).max()
+    assert_allclose(masses, reference.radon(image, angles, edges), rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@given(data=st.data())
+def test_back_projection_equals_the_transposed_weights(dtype, data):
+    shape = data.draw(SHAPES)
+    angles = data.draw(LISTS_OF_ANGLES)
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    image = np.zeros(shape)
+    image[rng.integers(shape[0]), rng.integers(shape[1])] = 1  # puts the strips anywhere over the frame
+    _, edges = radoncdt.radon(image, angles=angles)
+    values = rng.normal(size=(len(angles), edges.shape[1] - 1)).astype(dtype)
+    fast = radoncdt.back_projection(values, edges, angles, shape)
+    assert fast.dtype == dtype
+    slow = reference.back_projection(values, edges, angles, shape)
+    tolerance = (8 * np.finfo(dtype).eps + 64 * np.finfo(float).eps * sum(shape)) * len(angles) * np.abs(values).max()
+    assert_allclose(fast, slow, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@given(data=st.data())
+def test_quantiles_equal_those_of_the_slow_masses(dtype, data):
+    image = data.draw(images(dtype=dtype))
+    angles = data.draw(LISTS_OF_ANGLES)
+    n_levels = data.draw(st.integers(2, 20))
+    _, edges = radoncdt.radon(image, angles=angles)
+    levels = radoncdt.quantile_levels(n_levels)
+    fast = radoncdt.rcdt(image, angles=angles, n_levels=n_levels)
+    # compared as masses: rounding of a mass can move a quantile as far as the next ink
+    masses = reference.radon(image, angles, edges)
+    for direction in range(len(angles)):
+        cumulated = np.concatenate([[0], np.cumsum(masses[direction])]) / masses[direction].sum()
+        slack = np.finfo(float).eps * 64 * sum(image.shape)
+        below = np.interp(fast[direction] - slack, edges[direction], cumulated)
+        above = np.interp(fast[direction] + slack, edges[direction], cumulated)
+        tolerance = 64 * np.finfo(dtype).eps * max(image.shape)
+        assert (below <= levels + tolerance).all()
+        assert (above >= levels - tolerance).all()
+        # where the strips around a quantile all hold mass it is unique, and equal to the slow one
+        slow = np.array([reference.bin_quantile(masses[direction], edges[direction], t) for t in levels])
+        density = np.interp(slow, (edges[direction][1:] + edges[direction][:-1]) / 2, masses[direction])
+        solid = density > 0.01 * masses[direction].sum()
+        assert_allclose(fast[direction][solid], slow[solid], rtol=0, atol=300 * tolerance)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_nrcdt_equals_the_slow_one(dtype):
+    rng = np.random.default_rng(0)
+    image = (rng.random((37, 50)) + 0.1).astype(dtype)
+    angles = np.concatenate([radoncdt.equispaced_angles(9), [-1, 4, 10]])
+    _, edges = radoncdt.radon(image, angles=angles)
+    slow = reference.nrcdt(image, angles, radoncdt.quantile_levels(31), edges)
+    fast = radoncdt.nrcdt(image, angles=angles, n_levels=31)
+    assert_allclose(fast, slow, rtol=0, atol=1e-12 if dtype is np.float64 else 1e-6)
+
+
+@given(image=images())
+def test_moments_equal_the_slow_sums(image):
+    mass, mean, covariance = reference.moments(image)
+    size = max(image.shape)
+    assert_allclose(radoncdt.mass(image), mass, rtol=1e-13)
+    assert_allclose(radoncdt.mean(image), mean, rtol=0, atol=1e-14 * size)
+    assert_allclose(radoncdt.covariance(image), covariance, rtol=0, atol=1e-14 * size**2)
+
+
+@given(data=st.data())
+def test_bin_quantiles_equal_the_definition(data):
+    masses = data.draw(st.lists(st.sampled_from([0, 0, 0.5, 1, 3]), min_size=1, max_size=12).filter(any))
+    widths = data.draw(st.lists(st.sampled_from([0, 0.5, 2]), min_size=len(masses), max_size=len(masses)))
+    edges = np.cumsum([-1, *widths])
+    points = data.draw(st.lists(st.sampled_from([-1, 0, 1 / 8, 0.25, 0.5, 0.75, 1, 2]), min_size=1, max_size=8))
+    expected = [reference.bin_quantile(masses, edges, min(max(t, 0), 1)) for t in points]
+    assert_allclose(radoncdt.cdt(masses, edges, points=points), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [(9, 9), (16, 24), (127, 129), (200, 300)])
+def test_ink_in_places_gives_the_same_sums_as_dense_ink(size):
+    """A drawing leaves out blank blocks; adding a faint grey everywhere must change little and in a known way."""
+    rng = np.random.default_rng(5)
+    drawing = np.zeros(size)
+    drawing[rng.integers(size[0], size=20), rng.integers(size[1], size=20)] = 1
+    drawing[0, 0] = drawing[-1, -1] = 1  # the same bounding box
+    angles = radoncdt.equispaced_angles(16)
+    sparse, edges = radoncdt.radon(drawing, angles=angles)
+    grey, grey_edges = radoncdt.radon(drawing + 1, angles=angles)
+    blank, _ = radoncdt.radon(np.ones(size), angles=angles)
+    assert (edges == grey_edges).all()
+    assert_allclose(sparse, grey - blank, rtol=0, atol=1e-11)
+
+
+def test_a_tall_float32_image_of_equal_pixels_keeps_its_mass():
+    """Equal terms round alike: a plain float32 sum of 1024 of them drifts by up to 3e-5."""
+    for value in (0.1, 1 / 3, 0.7071, 1.0000001):
+        image = np.full((1024, 40), value, np.float32)
+        masses, _ = radoncdt.radon(image, angles=[0, 0.3, np.pi / 2, 2])
+        assert_allclose(masses.sum(-1, dtype=float), image.sum(dtype=float), rtol=5e-6)

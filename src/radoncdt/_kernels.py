@@ -30,9 +30,10 @@ from radoncdt.measures import EMPTY, NEGATIVE, NOT_FINITE
 
 BLOCK = 8  # bins of a block: one 256-bit vector of float32
 GROUP = 4  # directions projected in one pass, so that pixels are loaded once for all of them
+END = -1  # behind the blocks of a line
 SKIP = 32  # pixels looked at together when looking for ink
 ABOVE, BEFORE, BEHIND = BLOCK, 2, SKIP + BLOCK
-TALL = 128  # lines that are summed in one go: a float32 sum of n equal terms can be wrong by n · 6e-8
+TALL, SHORT = 128, 32  # most lines in one sum, see `_depth`
 
 
 class _Cache(FunctionCache):
@@ -133,7 +134,7 @@ def _blank(typing, pixels, first):
 
 @intrinsic
 def _transpose(typing, source, first, pitch, target, into, step):
-    """target[into + j·step + i] = source[first + i·pitch + j] for i, j < BLOCK; nothing is written if all are zero."""
+    """target[into + j·step + i] = source[first + i·pitch + j] for i, j < BLOCK."""
 
     def generate(context, builder, signature, args):
         source, first, pitch, target, into, step = args
@@ -149,14 +150,24 @@ def _transpose(typing, source, first, pitch, target, into, step):
         ink = _ink(builder, rows[0])
         for row in rows[1:]:
             ink = builder.or_(ink, _ink(builder, row))
-        with builder.if_then(builder.icmp_unsigned("!=", ink, ir.Constant(ink.type, 0))):
-            half = BLOCK // 2
-            zipped = [_lanes([start + k // 2 + k % 2 * BLOCK for k in range(BLOCK)]) for start in (0, half)]
-            for _ in range(3):  # zipping the first half with the second turns the six bits of (i, j) by one place
-                rows = [builder.shuffle_vector(rows[i], rows[i + half], z) for i in range(half) for z in zipped]
+
+        def store(rows):
             for j, row in enumerate(rows):
                 pointer, align = line(signature.args[3], target, into, step, j)
                 builder.store(row, pointer, align=align)
+
+        with builder.if_else(builder.icmp_unsigned("!=", ink, ir.Constant(ink.type, 0))) as (some, none):
+            with some:
+                half = BLOCK // 2
+                zipped = [_lanes([start + k // 2 + k % 2 * BLOCK for k in range(BLOCK)]) for start in (0, half)]
+                turned = rows
+                for _ in range(3):  # zipping the first half with the second turns the six bits of (i, j) by one place
+                    turned = [
+                        builder.shuffle_vector(turned[i], turned[i + half], z) for i in range(half) for z in zipped
+                    ]
+                store(turned)
+            with none:
+                store(rows)
         return context.get_dummy_value()
 
     return types.void(source, types.intp, types.intp, target, types.intp, types.intp), generate
@@ -168,7 +179,7 @@ def _transpose(typing, source, first, pitch, target, into, step):
 class Lines(NamedTuple):
     """Parallel lines of pixels: pixel k of line r is ``pixels[start + r·pitch + k]``.
 
-    Line r has the blocks ``first[r]`` to ``first[r + 1]``; block b covers the eight bins from ``blocks[b]`` on.
+    `blocks` lists the first bins of the blocks, line after line, with an END behind each line.
     """
 
     pixels: Any
@@ -176,15 +187,14 @@ class Lines(NamedTuple):
     pitch: int
     n_lines: int
     length: int
-    first: Any
     blocks: Any
 
 
 @_part
-def _frame(image):
-    """A frame for images of this shape, zero but for the place of the image."""
-    height, width = image.shape
-    frame = np.empty((ABOVE + height, BEFORE + width + BEHIND), image.dtype)
+def _frame(bits):
+    """A frame for images of this shape, as integers; zero but for the place of the image."""
+    height, width = bits.shape
+    frame = np.empty((ABOVE + height, BEFORE + width + BEHIND), bits.dtype)
     frame[:ABOVE] = 0
     frame[:, :BEFORE] = 0
     frame[:, BEFORE + width :] = 0
@@ -192,11 +202,11 @@ def _frame(image):
 
 
 @_part
-def _scan(image, bits, frame, box):
+def _scan(bits, into, frame, box):
     """Copy an image into its frame and find the box of its ink there, rows box[0]:box[1] and columns box[2]:box[3].
 
-    Returns the status and the largest |pixel|. `bits` is the image as integers: without the sign they order like the
-    absolute values, and comparing them vectorises.
+    Returns the status and the largest |pixel|. The image comes as integers, and `into` is the frame as such: without
+    the sign they order like the absolute values, and comparing them vectorises.
     """
     unsigned = bits.dtype.type(np.iinfo(bits.dtype).max)
     columns = np.zeros(bits.shape[1], bits.dtype)
@@ -205,14 +215,12 @@ def _scan(image, bits, frame, box):
     box[0], box[1] = frame.shape[0], 0
     for i in range(bits.shape[0]):
         line = bits[i]
-        pixels = image[i]
-        copy = frame[ABOVE + i, BEFORE : BEFORE + line.size]
+        copy = into[ABOVE + i, BEFORE : BEFORE + line.size]
         top = line[0] & 0
         below = False
         for k in range(line.size):
-            copy[k] = pixels[k]
-        for k in range(line.size):
             size = line[k] & unsigned
+            copy[k] = line[k]
             columns[k] |= size
             top = max(top, size)
             below |= (line[k] < 0) & (size != 0)
@@ -227,7 +235,7 @@ def _scan(image, bits, frame, box):
         if columns[k] != 0:
             box[2] = min(box[2], BEFORE + k)
             box[3] = BEFORE + k + 1
-    size = largest.view(image.dtype)[0]
+    size = largest.view(frame.dtype)[0]
     if not np.isfinite(size):
         status |= NOT_FINITE
     if size == 0:
@@ -251,8 +259,7 @@ def _rescale(frame, size):
 @_part
 def _cut(pixels, start, pitch, count, length):
     """Cut lines into the blocks of bins that ink reaches: pixel k reaches the bins k, k + 1 and k + 2."""
-    first = np.zeros(count + 1, np.int64)
-    blocks = np.empty(count * ((length + 2 + BLOCK - 1) // BLOCK), np.int32)
+    blocks = np.empty(count * ((length + 2 + BLOCK - 1) // BLOCK + 1), np.int32)
     n = 0
     for r in range(count):
         line = start + r * pitch
@@ -267,8 +274,9 @@ def _cut(pixels, start, pitch, count, length):
             blocks[n] = k
             n += 1
             k += BLOCK
-        first[r + 1] = n
-    return Lines(pixels, start, pitch, count, length, first, blocks[:n])
+        blocks[n] = END
+        n += 1
+    return Lines(pixels, start, pitch, count, length, blocks)
 
 
 @_part
@@ -284,7 +292,10 @@ def _columns(frame, box):
     height, width = box[1] - box[0], box[3] - box[2]
     pitch, step = frame.shape[1], height + BEFORE + BEHIND
     source = frame.reshape(-1)
-    target = np.zeros((width + BLOCK) * step, frame.dtype)
+    target = np.empty((width + BLOCK) * step, frame.dtype)
+    target[:BEFORE] = 0
+    for j in range(width + BLOCK):  # the zeros behind a line are also those before the next
+        target[BEFORE + j * step + height : BEFORE + (j + 1) * step] = 0
     for i in range(0, height, BLOCK):
         for j in range(0, width, BLOCK):
             first = (box[1] - 1 - i) * pitch + box[2] + j
@@ -295,15 +306,15 @@ def _columns(frame, box):
 @numba.njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def _row_sums(rows, mass, lean, columns):
     """Mass and first moment of every row and mass of every column, over the blocks with ink."""
+    b = 0
     for r in range(rows.n_lines):
-        b, end = rows.first[r], rows.first[r + 1]
-        while b < end:
+        line = rows.start + r * rows.pitch
+        while rows.blocks[b] != END:
             left = rows.blocks[b]
-            b += 1
-            while b < end and rows.blocks[b] == rows.blocks[b - 1] + BLOCK:
+            right = left
+            while rows.blocks[b] == right:  # blocks in a row without a gap
+                right += BLOCK
                 b += 1
-            right = rows.blocks[b - 1] + BLOCK
-            line = rows.start + r * rows.pitch
             pixels = rows.pixels[line + left : line + right]
             column = columns[left:right]
             total = 0.0
@@ -315,6 +326,7 @@ def _row_sums(rows, mass, lean, columns):
                 moment += value * k
             mass[r] += total
             lean[r] += moment + total * left
+        b += 1
 
 
 @_part
@@ -368,13 +380,14 @@ class Sweep(NamedTuple):
 
 
 @_part
-def _taps(slope, start, lead, count, starts, weights):
+def _taps(slope, start, lead, depth, n_bins, starts, weights):
     """First bin and three weights of every line: the masses of the trapezoid box(1) ∗ box(|q|) in three bins.
 
-    With z the distance from the left end of the trapezoid to the next bin edge,
-    w₂ = max(|q| − z, 0)² / 2|q|,  w₀ = z − |q|/2 + w₂,  w₁ = 1 − w₀ − w₂.
-    `start` + `lead` is the position, in bins, of the left edge of pixel 0 of the middle line.
+    With z the distance from the left end of the trapezoid to the next bin edge, w₂ = max(|q| − z, 0)² / 2|q|,  w₀ = z
+    − |q|/2 + w₂,  w₁ = 1 − w₀ − w₂. `start` + `lead` is the position, in bins, of the left edge of pixel 0 of the
+    middle line. Lines take turns with `depth` lists of `n_bins` bins.
     """
+    count = starts.size
     real = weights.dtype.type
     zero, one = real(0), real(1)
     width = real(abs(slope))
@@ -386,7 +399,7 @@ def _taps(slope, start, lead, count, starts, weights):
     for r in range(count):
         left = slope * (np.float64(np.int32(r)) - middle) + left_of_middle
         begin = np.floor(left)
-        starts[r] = np.int32(begin) + np.int32(lead)
+        starts[r] = np.int32(begin) + np.int32(lead) + (np.int32(r) & np.int32(depth - 1)) * np.int32(n_bins)
         z = real(1.0 - (left - begin))
         beyond = width - z
         beyond = beyond if beyond > zero else zero
@@ -411,18 +424,34 @@ class Workspace(NamedTuple):
     stride: int
     n_bins: Any
     lead: Any
+    depth: Any
     starts: Any
     weights: Any
 
 
 @_part
+def _depth(slope, n_lines):
+    """How many lists of sums the lines take turns with, a power of two; the lists are added up afterwards.
+
+    A float32 sum of n equal terms can be wrong by n · 3e-8, for they round alike. Terms are equal where a shape has
+    an even grey and all lines meet the bins alike: where the slope is close to 0 or ±1. Two at least, so that a line
+    need not wait for the sums of the one before.
+    """
+    most = SHORT if min(abs(slope), 1 - abs(slope)) < 1 / 32 else TALL
+    depth = 2
+    while depth * most < n_lines:
+        depth *= 2
+    return depth
+
+
+@_part
 def _workspace(lines):
-    depth = (lines.n_lines + TALL - 1) // TALL
-    stride = depth * (lines.length + lines.n_lines + 5 + BLOCK)
+    stride = _depth(0.0, lines.n_lines) * (lines.length + lines.n_lines + 5 + BLOCK)
     real = lines.pixels.dtype
     return Workspace(
         np.empty(GROUP * stride, real),
         stride,
+        np.zeros(GROUP, np.int64),
         np.zeros(GROUP, np.int64),
         np.zeros(GROUP, np.int64),
         np.empty((GROUP, lines.n_lines), np.int32),
@@ -438,36 +467,38 @@ def _add_lines(lines, starts, weights, sums):
     v0, v1, v2 = weights[1, 0], weights[1, 1], weights[1, 2]
     w0, w1, w2 = weights[2, 0], weights[2, 1], weights[2, 2]
     x0, x1, x2 = weights[3, 0], weights[3, 1], weights[3, 2]
+    b = 0
     for r in range(lines.n_lines):
         line = lines.start + r * lines.pitch
         s0, s1, s2, s3 = b0[r], b1[r], b2[r], b3[r]
         taps = (u0[r], u1[r], u2[r], v0[r], v1[r], v2[r], w0[r], w1[r], w2[r], x0[r], x1[r], x2[r])
-        for b in range(lines.first[r], lines.first[r + 1]):
-            k = lines.blocks[b]
+        k = lines.blocks[b]
+        while k != END:
             _add_filtered(sums, (s0 + k, s1 + k, s2 + k, s3 + k), lines.pixels, line + k, taps)
+            b += 1
+            k = lines.blocks[b]
+        b += 1
 
 
 @_part
 def _project(lines, sweep, members, d, work):
     """Project on the directions members[d : d + GROUP], masses in ascending order.
 
-    A group that is not full is filled up with its last direction. Lines beyond TALL are summed apart, then added.
+    A group that is not full is filled up with its last direction.
     """
-    depth = (lines.n_lines + TALL - 1) // TALL
     for g in range(GROUP):
         slope = sweep.slope[members[min(d + g, members.size - 1)]]
         lead = np.int64(math.ceil(0.5 * abs(slope) * lines.n_lines)) + 1
         n_bins = lines.length + 2 * lead + 2 + BLOCK
-        work.lead[g], work.n_bins[g] = lead, n_bins
+        depth = _depth(slope, lines.n_lines)
+        work.lead[g], work.n_bins[g], work.depth[g] = lead, n_bins, depth
         work.sums[g * work.stride :][: depth * n_bins] = 0
-        _taps(slope, 0.0, g * work.stride + lead, lines.n_lines, work.starts[g], work.weights[g])
-        for t in range(1, depth):
-            work.starts[g, t * TALL : (t + 1) * TALL] += np.int32(t * n_bins)
+        _taps(slope, 0.0, g * work.stride + lead, depth, n_bins, work.starts[g], work.weights[g])
     _add_lines(lines, work.starts, work.weights, work.sums)
     for g in range(GROUP):
         n_bins = work.n_bins[g]
         masses = work.sums[g * work.stride :][:n_bins]
-        for t in range(1, depth):
+        for t in range(1, work.depth[g]):
             part = work.sums[g * work.stride + t * n_bins :][:n_bins]
             for b in range(n_bins):
                 masses[b] += part[b]
@@ -495,20 +526,38 @@ def _cumulate(work, out):
 
 
 @_part
-def _quantiles(cumulated, levels, out):
+def _quantiles(cumulated, levels, first, nearest, out):
     """Where the cumulated masses first exceed each of the ascending levels, in bins: inf{s : F(s) > t}.
 
     Levels are fractions of the whole; F is linear inside a bin. At t = 1 it is the end of the last bin with mass.
+
+    Searching bin by bin stumbles over unpredictable branches. Instead each bin edge marks, as if the levels were
+    equispaced, the first level that is not below it; the last edge marked up to a level begins its bin. What rounding
+    or other levels make wrong in this is put right by comparisons that are hardly ever true.
     """
+    n = levels.size
     last = cumulated.size - 2
     total = cumulated[last + 1]
     while last > 0 and cumulated[last] == total:
         last -= 1
+    span = levels[n - 1] - levels[0]
+    scale = (n - 1) / (span * total) if span > 0 else 0.0
+    offset = levels[0] * total * scale
+    for b in range(last + 1):
+        mark = np.ceil(cumulated[b] * scale - offset)
+        mark = mark if mark > 0 else 0.0
+        nearest[b] = np.int32(mark if mark < n else n)
+    first[: n + 1] = 0
+    for b in range(last + 1):
+        first[np.uint32(nearest[b])] = b
     b = 0
-    for k in range(levels.size):
+    for k in range(n):
         target = levels[k] * total
+        b = max(b, first[k])
         while b < last and cumulated[b + 1] <= target:
             b += 1
+        while b > 0 and cumulated[b] > target:
+            b -= 1
         part = (target - cumulated[b]) / (cumulated[b + 1] - cumulated[b])
         out[k] = b + min(max(part, 0.0), 1.0)
 
@@ -525,10 +574,11 @@ def _box_centre(box, shape):
 @_kernel
 def image_moments(images, bits, out, status):
     """Mass, mean (x, y) and covariance (xx, xy, yy) of every image, `out` (n, 6)."""
-    frame = _frame(images[0])
+    into = _frame(bits[0])
+    frame = into.view(images.dtype)
     box = np.empty(4, np.int64)
     for n in range(images.shape[0]):
-        status[n], size = _scan(images[n], bits[n], frame, box)
+        status[n], size = _scan(bits[n], into, frame, box)
         if status[n] == 0:
             exponent = _rescale(frame, size)
             _moments(_rows(frame, box), exponent, out[n])
@@ -543,11 +593,12 @@ def image_masses(images, bits, sweep, out, origins, status):
 
     In the grid of a box, `length` bins are those of the pixels of a line; they begin (bins − length) // 2 bins in.
     """
-    frame = _frame(images[0])
+    into = _frame(bits[0])
+    frame = into.view(images.dtype)
     box = np.empty(4, np.int64)
     n_bins = out.shape[2]
     for n in range(images.shape[0]):
-        status[n], size = _scan(images[n], bits[n], frame, box)
+        status[n], size = _scan(bits[n], into, frame, box)
         if status[n] & NOT_FINITE:
             continue
         exponent = 0 if status[n] & EMPTY else _rescale(frame, size)
@@ -574,11 +625,12 @@ def image_masses(images, bits, sweep, out, origins, status):
 @_kernel
 def image_quantiles(images, bits, sweep, levels, normalise, out, status):
     """Quantiles of all projections, `out` (n, directions, levels): normalised, or in pixels from the image's centre."""
-    frame = _frame(images[0])
+    into = _frame(bits[0])
+    frame = into.view(images.dtype)
     box = np.empty(4, np.int64)
     moments = np.empty(6)
     for n in range(images.shape[0]):
-        status[n], size = _scan(images[n], bits[n], frame, box)
+        status[n], size = _scan(bits[n], into, frame, box)
         if status[n] != 0:
             continue
         exponent = _rescale(frame, size)
@@ -589,7 +641,8 @@ def image_quantiles(images, bits, sweep, levels, normalise, out, status):
         x, y = _box_centre(box, images[n].shape)
         for lines, members in ((rows, sweep.by_rows), (_columns(frame, box), sweep.by_columns)):
             work = _workspace(lines)
-            cumulated = np.empty((GROUP, work.stride + 1))
+            cumulated = np.empty((GROUP, lines.length + lines.n_lines + 6 + BLOCK))
+            first, nearest = np.empty(levels.size + 1, np.int32), np.empty(cumulated.shape[1], np.int32)
             for d in range(0, members.size, GROUP):
                 _project(lines, sweep, members, d, work)
                 _cumulate(work, cumulated)
@@ -597,7 +650,7 @@ def image_quantiles(images, bits, sweep, levels, normalise, out, status):
                     w = members[d + g]
                     c, s, width = sweep.cosine[w], sweep.sine[w], abs(sweep.along[w])
                     values = out[n, w]
-                    _quantiles(cumulated[g, : work.n_bins[g] + 1], levels, values)
+                    _quantiles(cumulated[g, : work.n_bins[g] + 1], levels, first, nearest, values)
                     origin = work.lead[g] + 0.5 * lines.length
                     if sweep.along[w] < 0:
                         origin = work.n_bins[g] - origin
@@ -615,12 +668,13 @@ def image_quantiles(images, bits, sweep, levels, normalise, out, status):
 def bin_quantiles(masses, levels, out):
     """Quantiles of every row of `masses` (rows, bins), in bins."""
     cumulated = np.zeros(masses.shape[1] + 1)
+    first, nearest = np.empty(levels.size + 1, np.int32), np.empty(cumulated.size, np.int32)
     for n in range(masses.shape[0]):
         total = 0.0
         for b in range(masses.shape[1]):
             total += masses[n, b]
             cumulated[b + 1] = total
-        _quantiles(cumulated, levels, out[n])
+        _quantiles(cumulated, levels, first, nearest, out[n])
 
 
 @_kernel
@@ -641,7 +695,7 @@ def back_project(values, centres, sweep, image):
                 padded[length + 2 : length + 2 + n_bins] = values[w, ::-1]
             else:
                 padded[length + 2 : length + 2 + n_bins] = values[w]
-            _taps(sweep.slope[w], centre - 0.5 * length, 0, count, starts, weights)
+            _taps(sweep.slope[w], centre - 0.5 * length, 0, 1, 0, starts, weights)
             for r in range(count):
                 start = starts[r] + length + 2
                 if 0 <= start <= n_bins + length + 2:

@@ -16,11 +16,12 @@ def n_workers(n_jobs: object, work: int) -> int:
     """Threads for a piece of work. `n_jobs` is as in scikit-learn: −1 is all cores, −2 all but one."""
     if n_jobs is not None and _checks.count(n_jobs, "n_jobs", -(2**31)) == 0:
         raise ValueError("`n_jobs` must not be 0; 1 is one thread, -1 one a core")
-    if n_jobs == 1:
+    most = work // WORTH_A_THREAD
+    if n_jobs == 1 or most <= 1:
         return 1
     from joblib import effective_n_jobs  # knows affinity, containers, and when it is itself inside a worker
 
-    return max(1, min(int(effective_n_jobs(n_jobs)), work // WORTH_A_THREAD))
+    return max(1, min(int(effective_n_jobs(n_jobs)), most))
 
 
 def for_each(function: Callable[[Task], None], tasks: Iterable[Task], workers: int) -> None:

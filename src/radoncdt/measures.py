@@ -129,8 +129,9 @@ class Batch:
 
     def check_masses(self, chunk: slice, statuses: NDArray[np.int64]) -> None:
         """Raise what a kernel found wrong with the first bad image of a chunk."""
-        for i in np.flatnonzero(statuses):
-            self.check_mass(chunk.start + int(i), int(statuses[i]))
+        if statuses.any():
+            first = int(np.flatnonzero(statuses)[0])
+            self.check_mass(chunk.start + first, int(statuses[first]))
 
     def check_mass(self, i: int, status: int) -> None:
         """Raise what is wrong with measure i."""
@@ -172,8 +173,7 @@ def for_kernel(images: Sequence[NDArray[Any]] | NDArray[Any]) -> tuple[NDArray[A
     Neither can be written to: so they have one type, and the kernels are compiled once, whatever the input was.
     """
     real = precision(images[0].dtype)
-    with np.errstate(over="ignore"):  # a wider float that becomes infinite is found by the kernel
-        array = np.ascontiguousarray(images, real).view()
+    array = np.ascontiguousarray(images, real).view()
     array.setflags(write=False)
     return array, array.view(np.int32 if real is np.float32 else np.int64)
 

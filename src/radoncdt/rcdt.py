@@ -210,7 +210,7 @@ def _flip(curves: Floats) -> Floats:
 
 
 def _max(n: Floats) -> Floats:
-    return np.maximum(n.max(axis=-2), -_flip(n.min(axis=-2)))
+    return np.maximum(np.maximum.reduce(n, axis=-2), -_flip(np.minimum.reduce(n, axis=-2)))
 
 
 def _max_abs(n: Floats) -> Floats:

@@ -1,5 +1,6 @@
 """The cumulative distribution transform (§3.1 of the paper): quantile functions with respect to a reference measure."""
 
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,10 +23,13 @@ def quantile_levels(n_levels: int, level_grid: str = "midpoint") -> Floats:
     >>> quantile_levels(4, "uniform")
     array([0.2, 0.4, 0.6, 0.8])
     """
-    n = _checks.count(n_levels, "n_levels", 2)
-    if _checks.choice(level_grid, "level_grid", LEVEL_GRIDS) == "midpoint":
-        return (np.arange(n) + 0.5) / n
-    return np.arange(1, n + 1) / (n + 1)
+    n_levels = _checks.count(n_levels, "n_levels", 2)
+    return _level_grid(n_levels, _checks.choice(level_grid, "level_grid", LEVEL_GRIDS)).copy()
+
+
+@lru_cache(maxsize=8)
+def _level_grid(n: int, level_grid: str) -> Floats:
+    return (np.arange(n) + 0.5) / n if level_grid == "midpoint" else np.arange(1, n + 1) / (n + 1)
 
 
 def cdt(

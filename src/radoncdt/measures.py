@@ -8,7 +8,7 @@ same plane.
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -249,6 +249,14 @@ def covariance(images: Measures) -> Floats:
     return _moments(batch)[2].reshape(*batch.lead, 2, 2)
 
 
+@overload
+def push_forward(
+    measure: PointCloud, matrix: ArrayLike, shift: ArrayLike = ..., *, shape: None = None
+) -> PointCloud: ...
+@overload
+def push_forward(
+    measure: ArrayLike, matrix: ArrayLike, shift: ArrayLike = ..., *, shape: tuple[int, int] | None = ...
+) -> NDArray[Any]: ...
 def push_forward(
     measure: ArrayLike | PointCloud,
     matrix: ArrayLike,

@@ -27,6 +27,16 @@ def test_an_atom_on_a_bin_of_width_zero():
     assert_array_equal(cdt([1, 2, 1], [0, 1, 1, 2], points=[0.125, 0.25, 0.5, 0.75, 0.875]), [0.5, 1, 1, 1, 1.5])
 
 
+@pytest.mark.parametrize("mass", [1e308, 5e-324])
+def test_huge_and_tiny_masses_neither_overflow_nor_vanish(mass):
+    assert_array_equal(cdt([mass, mass], [0, 1, 2], points=[0.25, 0.75]), [0.5, 1.5])
+    assert_array_equal(cdt(samples=[3, 4], weights=[mass, mass], points=[0.25, 0.75]), [3, 4])
+    assert_array_equal(cdt(samples=[3], reference=([mass, mass], [0, 1, 2]), points=[0.5]), [3])
+    cloud = radoncdt.PointCloud([(0, 0), (3, 0), (0, 3)], [mass] * 3)
+    assert_allclose(radoncdt.mean(cloud), [1, 1])
+    assert np.isfinite(radoncdt.max_nrcdt(cloud)).all()
+
+
 def test_of_the_reference_itself_is_the_identity():
     mass, edges = [1, 3, 2], [0.0, 1, 2, 4]
     points = np.linspace(0.1, 3.9, 20)

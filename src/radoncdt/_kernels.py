@@ -33,7 +33,7 @@ GROUP = 4  # directions projected in one pass, so that pixels are loaded once fo
 END = -1  # behind the blocks of a line
 SKIP = 32  # pixels looked at together when looking for ink
 ABOVE, BEFORE, BEHIND = BLOCK, 2, SKIP + BLOCK
-TALL, SHORT = 128, 32  # most lines in one sum, see `_depth`
+TALL, SHORT, ROOM = 128, 32, 2**20  # most lines in one sum, most bins of all sums, see `_depth`
 
 
 class _Cache(FunctionCache):
@@ -330,8 +330,8 @@ def _row_sums(rows, mass, lean, columns):
 
 
 @_part
-def _moments(rows, exponent, out):
-    """Mass, mean (x, y) and covariance (xx, xy, yy), origin at the centre of the box; centred sums in float64."""
+def _moments(rows, out):
+    """Mean (x, y) and covariance (xx, xy, yy), origin at the centre of the box; centred sums in float64."""
     mass = np.zeros(rows.n_lines)
     lean = np.zeros(rows.n_lines)
     columns = np.zeros(rows.length + 2 + BLOCK)
@@ -353,12 +353,11 @@ def _moments(rows, exponent, out):
     for r in range(rows.n_lines):
         yy += mass[r] * (r - row) ** 2
         xy -= (lean[r] - column * mass[r]) * (r - row)
-    out[0] = math.ldexp(total, exponent)
-    out[1] = column - 0.5 * (rows.length - 1)
-    out[2] = 0.5 * (rows.n_lines - 1) - row
-    out[3] = xx / total + 1 / 12  # a unit square has variance 1/12
-    out[4] = xy / total
-    out[5] = yy / total + 1 / 12
+    out[0] = column - 0.5 * (rows.length - 1)
+    out[1] = 0.5 * (rows.n_lines - 1) - row
+    out[2] = xx / total + 1 / 12  # a unit square has variance 1/12
+    out[3] = xy / total
+    out[4] = yy / total + 1 / 12
 
 
 # ---------------------------------------------------------------- from lines to projections
@@ -383,9 +382,12 @@ class Sweep(NamedTuple):
 def _taps(slope, start, lead, depth, n_bins, starts, weights):
     """First bin and three weights of every line: the masses of the trapezoid box(1) ∗ box(|q|) in three bins.
 
-    With z the distance from the left end of the trapezoid to the next bin edge, w₂ = max(|q| − z, 0)² / 2|q|,  w₀ = z
-    − |q|/2 + w₂,  w₁ = 1 − w₀ − w₂. `start` + `lead` is the position, in bins, of the left edge of pixel 0 of the
-    middle line. Lines take turns with `depth` lists of `n_bins` bins.
+    With z the distance from the left end of the trapezoid to the next bin edge, they are
+
+        w₂ = max(|q| − z, 0)² / 2|q|,    w₀ = z − |q|/2 + w₂,    w₁ = 1 − w₀ − w₂.
+
+    `start` + `lead` is the position, in bins, of the left edge of pixel 0 of the middle line. Lines take turns with
+    `depth` lists of `n_bins` bins.
     """
     count = starts.size
     real = weights.dtype.type
@@ -430,23 +432,29 @@ class Workspace(NamedTuple):
 
 
 @_part
-def _depth(slope, n_lines):
+def _most_bins(lines):
+    """Bins of the steepest projection."""
+    return lines.length + lines.n_lines + 5 + BLOCK
+
+
+@_part
+def _depth(slope, lines):
     """How many lists of sums the lines take turns with, a power of two; the lists are added up afterwards.
 
     A float32 sum of n equal terms can be wrong by n · 3e-8, for they round alike. Terms are equal where a shape has
     an even grey and all lines meet the bins alike: where the slope is close to 0 or ±1. Two at least, so that a line
-    need not wait for the sums of the one before.
+    need not wait for the sums of the one before; no more than fit into ROOM.
     """
     most = SHORT if min(abs(slope), 1 - abs(slope)) < 1 / 32 else TALL
     depth = 2
-    while depth * most < n_lines:
+    while depth * most < lines.n_lines and 2 * depth * _most_bins(lines) <= ROOM:
         depth *= 2
     return depth
 
 
 @_part
 def _workspace(lines):
-    stride = _depth(0.0, lines.n_lines) * (lines.length + lines.n_lines + 5 + BLOCK)
+    stride = _depth(0.0, lines) * _most_bins(lines)
     real = lines.pixels.dtype
     return Workspace(
         np.empty(GROUP * stride, real),
@@ -490,7 +498,7 @@ def _project(lines, sweep, members, d, work):
         slope = sweep.slope[members[min(d + g, members.size - 1)]]
         lead = np.int64(math.ceil(0.5 * abs(slope) * lines.n_lines)) + 1
         n_bins = lines.length + 2 * lead + 2 + BLOCK
-        depth = _depth(slope, lines.n_lines)
+        depth = _depth(slope, lines)
         work.lead[g], work.n_bins[g], work.depth[g] = lead, n_bins, depth
         work.sums[g * work.stride :][: depth * n_bins] = 0
         _taps(slope, 0.0, g * work.stride + lead, depth, n_bins, work.starts[g], work.weights[g])
@@ -573,18 +581,18 @@ def _box_centre(box, shape):
 
 @_kernel
 def image_moments(images, bits, out, status):
-    """Mass, mean (x, y) and covariance (xx, xy, yy) of every image, `out` (n, 6)."""
+    """Mean (x, y) and covariance (xx, xy, yy) of every image, `out` (n, 5)."""
     into = _frame(bits[0])
     frame = into.view(images.dtype)
     box = np.empty(4, np.int64)
     for n in range(images.shape[0]):
         status[n], size = _scan(bits[n], into, frame, box)
         if status[n] == 0:
-            exponent = _rescale(frame, size)
-            _moments(_rows(frame, box), exponent, out[n])
+            _rescale(frame, size)
+            _moments(_rows(frame, box), out[n])
             x, y = _box_centre(box, images[n].shape)
-            out[n, 1] += x
-            out[n, 2] += y
+            out[n, 0] += x
+            out[n, 1] += y
 
 
 @_kernel
@@ -628,20 +636,20 @@ def image_quantiles(images, bits, sweep, levels, normalise, out, status):
     into = _frame(bits[0])
     frame = into.view(images.dtype)
     box = np.empty(4, np.int64)
-    moments = np.empty(6)
+    moments = np.empty(5)
     for n in range(images.shape[0]):
         status[n], size = _scan(bits[n], into, frame, box)
         if status[n] != 0:
             continue
-        exponent = _rescale(frame, size)
+        _rescale(frame, size)
         rows = _rows(frame, box)
         if normalise:
-            _moments(rows, exponent, moments)
-        _, mx, my, xx, xy, yy = moments
+            _moments(rows, moments)
+        mx, my, xx, xy, yy = moments
         x, y = _box_centre(box, images[n].shape)
         for lines, members in ((rows, sweep.by_rows), (_columns(frame, box), sweep.by_columns)):
             work = _workspace(lines)
-            cumulated = np.empty((GROUP, lines.length + lines.n_lines + 6 + BLOCK))
+            cumulated = np.empty((GROUP, _most_bins(lines) + 1))
             first, nearest = np.empty(levels.size + 1, np.int32), np.empty(cumulated.shape[1], np.int32)
             for d in range(0, members.size, GROUP):
                 _project(lines, sweep, members, d, work)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from radoncdt import _checks
+from radoncdt.measures import rescaled
 
 Floats = NDArray[np.float64]
 Reference: TypeAlias = tuple[ArrayLike, ArrayLike] | Any
@@ -94,7 +95,7 @@ def _of_bins(mass: ArrayLike, edges: ArrayLike, levels: Floats) -> Floats:
     from radoncdt import _kernels
 
     masses, grid = checked_bins(mass, edges, "mass", "edges")
-    rows = masses.reshape(-1, masses.shape[-1])
+    rows = rescaled(masses.reshape(-1, masses.shape[-1]))
     positions = np.empty((len(rows), levels.size))
     _kernels.bin_quantiles(np.ascontiguousarray(rows), levels, positions)
     ends = np.broadcast_to(grid, (*masses.shape[:-1], grid.shape[-1])).reshape(len(rows), -1)
@@ -114,7 +115,7 @@ def _of_samples(samples: ArrayLike | None, weights: ArrayLike | None, levels: Fl
     shares = np.broadcast_to(shares, places.shape)
     values = np.empty((*places.shape[:-1], levels.size))
     for where in np.ndindex(places.shape[:-1]):
-        values[where] = sample_quantiles(places[where], shares[where], levels)
+        values[where] = sample_quantiles(places[where], rescaled(shares[where]), levels)
     return values
 
 
@@ -163,7 +164,7 @@ def _levels(reference: Reference | None, points: ArrayLike | None) -> tuple[Floa
     if rho is None:
         levels = np.clip(places, 0, 1)
     elif isinstance(rho, tuple):
-        cumulated = np.concatenate([[0], np.cumsum(rho[0])])
+        cumulated = np.concatenate([[0], np.cumsum(rescaled(rho[0]))])
         levels = np.interp(places, rho[1], cumulated / cumulated[-1])
     else:
         levels = np.asarray(rho.cdf(places), np.float64)

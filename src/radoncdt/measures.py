@@ -178,36 +178,40 @@ def for_kernel(images: Sequence[NDArray[Any]] | NDArray[Any]) -> tuple[NDArray[A
     return array, array.view(np.int32 if real is np.float32 else np.int64)
 
 
-def centred(cloud: PointCloud) -> tuple[float, Floats, Floats]:
-    """Mass, mean (2,) and the points seen from it (n, 2); twice, so that what rounding left of the mean goes too."""
-    mass = float(cloud.weights.sum())
-    share = (cloud.weights / mass)[:, None]
+def rescaled(masses: Floats) -> Floats:
+    """Masses (…, n) times a power of two, which is exact, such that their sums neither overflow nor vanish."""
+    return np.ldexp(masses, -np.frexp(masses.max(axis=-1, keepdims=True))[1])
+
+
+def centred(cloud: PointCloud) -> tuple[Floats, Floats, Floats]:
+    """Shares of the mass (n,), mean (2,) and the points seen from it (n, 2), of a cloud without negative weights."""
+    shares = rescaled(cloud.weights)
+    shares = shares / shares.sum()
     middle = cloud.points.mean(axis=0)  # near the mean, so that products of large coordinates do not cancel
     points = cloud.points - middle
-    rest = (share * points).sum(axis=0)
-    return mass, middle + rest, points - rest
+    rest = (shares[:, None] * points).sum(axis=0)
+    return shares, middle + rest, points - rest
 
 
-def _moments(batch: Batch) -> tuple[Floats, Floats, Floats]:
-    """Mass (n,), mean (n, 2) and covariance (n, 2, 2) of non-negative measures."""
+def _moments(batch: Batch) -> tuple[Floats, Floats]:
+    """Mean (n, 2) and covariance (n, 2, 2) of non-negative measures."""
     n = len(batch)
-    mass, mean_, covariance_ = np.empty(n), np.empty((n, 2)), np.empty((n, 2, 2))
+    mean_, covariance_ = np.empty((n, 2)), np.empty((n, 2, 2))
     for chunk in batch.chunks(16):
         items = batch.items[chunk]
         if isinstance(items[0], PointCloud):
             batch.check_mass(chunk.start, cloud_status(items[0]))
-            mass[chunk], mean_[chunk], points = centred(items[0])
-            shares = items[0].weights / mass[chunk]
+            shares, mean_[chunk], points = centred(items[0])
             covariance_[chunk] = np.einsum("n,ni,nj->ij", shares, points, points)
             continue
         from radoncdt import _kernels
 
-        moments, status = np.empty((len(items), 6)), np.empty(len(items), np.int64)
+        moments, status = np.empty((len(items), 5)), np.empty(len(items), np.int64)
         _kernels.image_moments(*for_kernel(items), moments, status)
         batch.check_masses(chunk, status)
-        mass[chunk], mean_[chunk] = moments[:, 0], moments[:, 1:3]
-        covariance_[chunk] = moments[:, [3, 4, 4, 5]].reshape(-1, 2, 2)
-    return mass, mean_, covariance_
+        mean_[chunk] = moments[:, :2]
+        covariance_[chunk] = moments[:, [2, 3, 3, 4]].reshape(-1, 2, 2)
+    return mean_, covariance_
 
 
 def mass(images: Measures) -> Floats:
@@ -233,7 +237,7 @@ def mean(images: Measures) -> Floats:
     array([2., 2.])
     """
     batch = Batch.read(images)
-    return _moments(batch)[1].reshape(*batch.lead, 2)
+    return _moments(batch)[0].reshape(*batch.lead, 2)
 
 
 def covariance(images: Measures) -> Floats:
@@ -246,7 +250,7 @@ def covariance(images: Measures) -> Floats:
            [ 0.,  9.]])
     """
     batch = Batch.read(images)
-    return _moments(batch)[2].reshape(*batch.lead, 2, 2)
+    return _moments(batch)[1].reshape(*batch.lead, 2, 2)
 
 
 @overload

@@ -35,14 +35,14 @@ def _quantiles(batch: Batch, chunk: slice, directions: Directions, levels: Float
 
 
 def _cloud_quantiles(cloud: PointCloud, directions: Directions, levels: Floats, normalise: bool) -> Floats:
-    mass, mean, points = centred(cloud)
+    shares, mean, points = centred(cloud)
     x, y = points.T
     values = np.empty((len(directions), levels.size))
     for value, c, s in zip(values, directions.cosines, directions.sines, strict=True):
         places = c * x + s * y
-        value[:] = sample_quantiles(places, cloud.weights, levels)
+        value[:] = sample_quantiles(places, shares, levels)
         if normalise:
-            value /= np.sqrt((cloud.weights * places**2).sum() / mass)
+            value /= np.sqrt((shares * places**2).sum())
     return values if normalise else values + directions.of(mean)[:, None]
 
 

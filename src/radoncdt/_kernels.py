@@ -31,7 +31,7 @@ from radoncdt.measures import EMPTY, NEGATIVE, NOT_FINITE
 BLOCK = 8  # bins of a block: one 256-bit vector of float32
 GROUP = 4  # directions projected in one pass, so that pixels are loaded once for all of them
 END = -1  # behind the blocks of a line
-SKIP = 32  # pixels looked at together when looking for ink
+SKIP = 64  # pixels looked at together when looking for ink
 ABOVE, BEFORE, BEHIND = BLOCK, 2, SKIP + BLOCK
 TALL, SHORT, ROOM = 128, 32, 2**20  # most lines in one sum, most bins of all sums, see `_depth`
 
@@ -216,20 +216,21 @@ def _scan(bits, into, frame, box):
     for i in range(bits.shape[0]):
         line = bits[i]
         copy = into[ABOVE + i, BEFORE : BEFORE + line.size]
-        top = line[0] & 0
-        below = False
+        top = bottom = line[0] & 0
         for k in range(line.size):
             size = line[k] & unsigned
             copy[k] = line[k]
             columns[k] |= size
             top = max(top, size)
-            below |= (line[k] < 0) & (size != 0)
+            bottom = min(bottom, line[k])
         if top > 0:
             box[0] = min(box[0], ABOVE + i)
             box[1] = ABOVE + i + 1
             largest[0] = max(largest[0], top)
-            if below:
-                status |= NEGATIVE
+        if bottom < 0:  # negative, or −0.0
+            for k in range(line.size):
+                if line[k] < 0 and line[k] & unsigned:
+                    status |= NEGATIVE
     box[2], box[3] = frame.shape[1], 0
     for k in range(columns.size):
         if columns[k] != 0:

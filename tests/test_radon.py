@@ -112,7 +112,7 @@ def test_very_long_images_take_little_memory(shape):
         ({"angles": []}, ValueError, "`angles` must be a list of at least one angle"),
         ({"shape": (3, 0)}, ValueError, "`shape` must be at least 1, got 0"),
         ({"shape": (3, 2.0)}, TypeError, "`shape` must be an integer, got 2.0"),
-        ({"shape": 3}, ValueError, r"`shape` must be a pair \(H, W\), got 3"),
+        ({"shape": 3}, TypeError, r"`shape` must be a pair \(H, W\), got 3"),
     ],
 )
 def test_back_projection_refuses(arguments, error, message):

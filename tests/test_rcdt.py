@@ -303,6 +303,12 @@ def test_refuses_points_on_one_line(transform, cloud):
     assert np.isfinite(radoncdt.rcdt([GOOD, cloud])).all()  # the R-CDT is defined
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e140])
+def test_the_scale_of_a_cloud_does_not_matter(scale):
+    points = RNG.normal(size=(20, 2))
+    assert_allclose(radoncdt.nrcdt(PointCloud(points * scale)), radoncdt.nrcdt(PointCloud(points)), atol=1e-12)
+
+
 def test_a_thin_cloud_is_not_a_line():
     thin = PointCloud(RNG.normal(size=(20, 2)) * [1, 1e-9])
     assert np.isfinite(radoncdt.nrcdt(thin)).all()

@@ -52,3 +52,10 @@ def choice(value: object, name: str, options: Collection[str]) -> str:
     if not isinstance(value, str) or value not in options:
         raise ValueError(f"`{name}` must be one of {', '.join(map(repr, options))}, got {value!r}")
     return value
+
+
+def pair_of_sizes(value: object, name: str) -> tuple[int, int]:
+    """The shape (H, W) of an image."""
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise TypeError(f"`{name}` must be a pair (H, W), got {value!r}")
+    return count(value[0], name, 1), count(value[1], name, 1)

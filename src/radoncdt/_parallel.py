@@ -54,8 +54,9 @@ def for_each(function: Callable[[Task], None], tasks: Iterable[Task], workers: i
         thread.start()
     try:
         work()
-    finally:
-        for thread in threads:
-            thread.join()
+    except BaseException as error:  # an interrupt between two tasks
+        failures.append((-1, error))
+    for thread in threads:
+        thread.join()
     if failures:
         raise min(failures, key=lambda failure: failure[0])[1]

@@ -17,6 +17,9 @@ from radoncdt import _checks
 
 Floats = NDArray[np.float64]
 
+MOST_DISTANT = 1e150
+"""Coordinates beyond this have squares beyond what float64 holds."""
+
 NOT_FINITE, NEGATIVE, EMPTY = 1, 2, 4
 """What can be wrong with a measure: the bits of a status."""
 
@@ -52,6 +55,9 @@ class PointCloud:
         self.points = _checks.finite_array(points, "points").copy()
         if self.points.ndim != 2 or self.points.shape[1] != 2 or len(self.points) == 0:
             raise ValueError(f"`points` must have shape (n, 2) with n ≥ 1, got {self.points.shape}")
+        farthest = np.abs(self.points).max()
+        if farthest > MOST_DISTANT:
+            raise ValueError(f"`points` must not be farther out than {MOST_DISTANT:g}, got {farthest:g}")
         n = len(self.points)
         self.weights = np.full(n, 1 / n) if weights is None else _checks.finite_array(weights, "weights").copy()
         if self.weights.shape != (n,):
@@ -317,7 +323,7 @@ def push_forward(
     images = images.astype(precision(images.dtype), copy=False)
     if not np.isfinite(images).all():
         raise ValueError("`measure` must be finite, got NaN or infinity")
-    height, width = images.shape[-2:] if shape is None else (_checks.count(n, "shape", 1) for n in shape)
+    height, width = images.shape[-2:] if shape is None else _checks.pair_of_sizes(shape, "shape")
 
     # from (row, column) of the canvas to (row, column) of the image
     from scipy.ndimage import affine_transform

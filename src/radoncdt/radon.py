@@ -171,9 +171,7 @@ def back_projection(
     if grid.ndim < 2 or grid.shape[-2:] != (n, values.shape[-1] + 1) or grid.shape[:-2] not in ((), values.shape[:-2]):
         expected = (*values.shape[:-1], values.shape[-1] + 1)
         raise ValueError(f"`edges` must have shape {expected}, got {grid.shape}")
-    if not isinstance(shape, (tuple, list)) or len(shape) != 2:
-        raise ValueError(f"`shape` must be a pair (H, W), got {shape!r}")
-    height, width = (_checks.count(size, "shape", 1) for size in shape)
+    height, width = _checks.pair_of_sizes(shape, "shape")
     offsets = grid / directions.widths[:, None] - np.arange(grid.shape[-1])
     centres = -offsets.mean(axis=-1)
     if (np.abs(offsets + centres[..., None]) > 1e-3).any():

@@ -36,6 +36,8 @@ def _quantiles(batch: Batch, chunk: slice, directions: Directions, levels: Float
 
 def _cloud_quantiles(cloud: PointCloud, directions: Directions, levels: Floats, normalise: bool) -> Floats:
     shares, mean, points = centred(cloud)
+    if normalise:  # a power of two that the scale does not see keeps the squares of tiny distances above 0
+        points = np.ldexp(points, -np.frexp(np.abs(points).max())[1])
     x, y = points.T
     values = np.empty((len(directions), levels.size))
     for value, c, s in zip(values, directions.cosines, directions.sines, strict=True):

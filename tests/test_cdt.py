@@ -70,6 +70,11 @@ def test_of_samples_equals_the_definition(seed):
     assert_array_equal(cdt(samples=places, weights=weights, points=points), expected)
 
 
+def test_at_one_point_is_a_number():
+    assert cdt([1, 1], [0, 1, 2], points=0.5) == 1
+    assert cdt(samples=[1, 2], points=0.25).shape == ()
+
+
 def test_keeps_leading_axes_and_the_shape_of_the_points():
     rng = np.random.default_rng(0)
     mass, edges = rng.random((2, 3, 5)), np.arange(6.0)
@@ -133,6 +138,14 @@ def test_of_a_radon_transform_is_the_rcdt():
             TypeError,
             "`reference` must be .* frozen scipy.stats distribution",
         ),
+        (
+            {"samples": [1], "reference": stats.norm(scale=-1), "points": [0]},
+            ValueError,
+            "`reference` must have a cumu",
+        ),
+        ({"samples": [1], "reference": stats.norm(loc=[0, 9])}, ValueError, "`reference` must be one measure, got 2"),
+        ({"samples": [1e200]}, ValueError, r"`samples` must not be beyond ±1e\+150"),
+        ({"mass": [1], "edges": [-1e200, 1e200]}, ValueError, r"`edges` must not be beyond ±1e\+150"),
         ({"samples": [1], "reference": ([[1]], [0, 1])}, ValueError, "`reference` must be one measure"),
     ],
 )

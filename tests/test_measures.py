@@ -1,5 +1,7 @@
 """Images, point clouds, their moments and their push-forward."""
 
+import pickle
+
 import numpy as np
 import pytest
 from drawn import clouds, images, matrices, rotation, shifts
@@ -25,6 +27,11 @@ class TestPointCloud:
         with pytest.raises(ValueError, match="read-only"):
             cloud.points[0] = 1
 
+    def test_survives_pickling(self):
+        cloud = pickle.loads(pickle.dumps(PointCloud([(0, 0), (1, 2)], [1, 3])))
+        assert_array_equal(cloud.weights, [1, 3])
+        assert not cloud.points.flags.writeable
+
     def test_has_mass_one_by_default(self):
         assert radoncdt.mass(PointCloud([(0, 0), (1, 2), (5, 5)])) == pytest.approx(1)
 
@@ -36,10 +43,15 @@ class TestPointCloud:
             (np.zeros((0, 2)), None, ValueError, r"`points` must have shape \(n, 2\) with n ≥ 1, got \(0, 2\)"),
             ([1, 2], None, ValueError, r"`points` must have shape"),
             ([(0, 0), (1,)], None, ValueError, "`points` must have rows of equal length"),
-            ([(1j, 0)], None, TypeError, "`points` must hold bool, integer or float numbers, got dtype complex128"),
+            (
+                [(1j, 0)],
+                None,
+                TypeError,
+                "`points` must hold bool, integer or float numbers, got list of dtype complex128",
+            ),
             ("points", None, TypeError, "`points` must hold numbers, got 'points'"),
             (None, None, TypeError, "`points` must hold numbers, got None"),
-            ([(0, 1e200)], None, ValueError, r"`points` must not be farther out than 1e\+150, got 1e\+200"),
+            ([(0, 1e200)], None, ValueError, r"`points` must not be beyond ±1e\+150, got 1e\+200"),
             ([(0, 0)], [1, 2], ValueError, r"`weights` must have shape \(1,\), one a point, got \(2,\)"),
             ([(0, 0)], [np.inf], ValueError, "`weights` must be finite, got inf"),
         ],
@@ -97,6 +109,10 @@ class TestMoments:
         with pytest.raises(ValueError, match="`images` must not have negative mass"):
             function(PointCloud([(0, 0), (1, 1)], [1, -1]))
 
+    def test_mass_refuses_what_float64_cannot_hold(self):
+        with pytest.raises(ValueError, match="`images` must have a mass that float64 can hold"):
+            radoncdt.mass(np.full((5, 5), 1e308))
+
     def test_mass_refuses_nan(self):
         with pytest.raises(ValueError, match=r"`images\[0\]` must be finite"):
             radoncdt.mass(np.full((1, 2, 2), np.nan))
@@ -134,6 +150,20 @@ class TestPushForward:
         with pytest.warns(UserWarning, match=r"% of the mass is moved off the canvas of shape \(40, 30\)"):
             push_forward(L, np.eye(2), (20, 0))
 
+    def test_warns_when_pixels_leave_the_canvas_in_part(self):
+        with pytest.warns(UserWarning, match="8.00% of the mass is moved off the canvas"):
+            moved = push_forward(np.ones((5, 5)), np.eye(2), (0.4, 0))
+        assert_allclose(moved.sum(), 23)
+
+    def test_warns_when_an_image_falls_between_the_samples(self):
+        with pytest.warns(UserWarning, match="sampling changed the mass by .*; smooth the image before shrinking it"):
+            push_forward(L, np.eye(2) * 0.01)
+
+    def test_of_a_blank_image_is_blank(self):
+        stack = np.zeros((2, 9, 9))
+        stack[0, 4, 4] = 1
+        assert not push_forward(stack, np.eye(2), (2, 0))[1].any()
+
     def test_does_not_touch_its_input(self):
         before = L.copy()
         push_forward(L, rotation(1), shape=(80, 80))
@@ -151,7 +181,10 @@ class TestPushForward:
             ((L, np.eye(2)), {"shape": (4.5, 4)}, TypeError, "`shape` must be an integer, got 4.5"),
             ((L, np.eye(2)), {"shape": 4}, TypeError, r"`shape` must be a pair \(H, W\), got 4"),
             ((L[0], np.eye(2)), {}, ValueError, "`measure` must have shape"),
-            ((L * np.nan, np.eye(2)), {}, ValueError, "`measure` must be finite"),
+            ((L * np.nan, np.eye(2)), {}, ValueError, r"`measure` must be finite, got nan at \[0, 0\]"),
+            (([L, L[:5]], np.eye(2)), {}, ValueError, "`measure` must have rows of equal length"),
+            (([np.ma.masked_array(L, L > 0)], np.eye(2)), {}, TypeError, "`measure` must not be a masked array"),
+            ((L, np.eye(2) * 1e-20), {}, ValueError, r"`matrix` must change areas by less than 1e\+30, got 1e-40"),
             ((PointCloud([(0, 0)]), np.eye(2)), {"shape": (4, 4)}, ValueError, "`shape` is for images"),
         ],
     )

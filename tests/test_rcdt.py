@@ -215,6 +215,19 @@ def test_pools_ignore_the_order_of_the_angles_and_which_of_two_opposites_is_give
     assert_allclose(a, b, rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("pool", POOLS)
+def test_pools_of_clouds_are_right_where_levels_meet_cumulative_weights(pool):
+    """There −N_θ(1 − t) is not N_{−θ}(t); with 128 equal weights and 64 levels that is everywhere."""
+    cloud = PointCloud(RNG.normal(size=(128, 2)))
+    angles = radoncdt.equispaced_angles(16)
+    options = {"pool": pool, "n_angles": 16}
+    opposite = radoncdt.push_forward(cloud, -np.eye(2))
+    pooled = radoncdt.pooled_nrcdt(cloud, **options)
+    around = np.concatenate([radoncdt.nrcdt(cloud, angles=angles), radoncdt.nrcdt(opposite, angles=angles)])
+    assert_allclose(pooled, POOLS[pool](around), atol=1e-12)
+    assert_allclose(radoncdt.pooled_nrcdt(opposite, **options), pooled, atol=1e-12)
+
+
 def test_short_names():
     assert_array_equal(radoncdt.max_nrcdt(DRAWING), radoncdt.pooled_nrcdt(DRAWING))
     assert_array_equal(
@@ -240,15 +253,15 @@ LINE = PointCloud([(0, 0), (1, 2), (2, 4), (-7, -14)])
 @pytest.mark.parametrize(
     ("images", "error", "message"),
     [
-        (GOOD * np.nan, ValueError, "`images` must be finite, got NaN or infinity"),
+        (GOOD * np.nan, ValueError, r"`images` must be finite, got nan at \[0, 0\]"),
         (
             np.stack([GOOD, GOOD * np.inf]),
             ValueError,
             r"`images\[1\]` must be finite",
         ),
-        (np.stack([[GOOD, GOOD], [GOOD, -GOOD]]), ValueError, r"`images\[1, 1\]` must not have negative mass"),
+        (np.stack([[GOOD, GOOD], [GOOD, -GOOD]]), ValueError, r"`images\[1, 1\]` must not have negative mass, got -1"),
         ([GOOD, GOOD * 0], ValueError, r"`images\[1\]` must have mass, got zeros only"),
-        (PointCloud([(0, 0), (1, 1), (1, 0)], [1, -1, 3]), ValueError, "`images` must not have negative mass"),
+        (PointCloud([(0, 0), (1, 1), (1, 0)], [1, -1, 3]), ValueError, "`images` must not have negative mass, got -1"),
         ([GOOD, PointCloud([(0, 0), (1, 1), (1, 0)], [0, 0, 0])], ValueError, r"`images\[1\]` must have mass"),
         (np.ones(4), ValueError, r"`images` must have shape \(H, W\) or \(…, H, W\), got \(4,\)"),
         (np.float64(3), ValueError, r"`images` must have shape .* got \(\)"),
@@ -259,14 +272,26 @@ LINE = PointCloud([(0, 0), (1, 2), (2, 4), (-7, -14)])
         ([GOOD, np.ones(3)], ValueError, r"`images\[1\]` must have shape \(H, W\), got \(3,\)"),
         ([GOOD, np.ones((0, 3))], ValueError, r"`images\[1\]` must not be empty"),
         ([[1, 2], [3]], ValueError, "`images` must have rows of equal length"),
-        (np.array([GOOD, np.ones((2, 2))], dtype=object), TypeError, "`images` must hold bool, .* got dtype object"),
-        (GOOD * 1j, TypeError, "`images` must hold bool, integer or float numbers, got dtype complex128"),
-        (np.array([["a", "b"]]), TypeError, "`images` must hold bool, integer or float numbers, got dtype <U1"),
+        (
+            np.array([GOOD, np.ones((2, 2))], dtype=object),
+            TypeError,
+            "`images` must hold bool, .* got .* of dtype object; images of several sizes go in a list",
+        ),
+        (GOOD * 1j, TypeError, "`images` must hold bool, integer or float numbers, got ndarray of dtype complex128"),
+        (
+            np.array([["a", "b"]]),
+            TypeError,
+            "`images` must hold bool, integer or float numbers, got ndarray of dtype <U1",
+        ),
         ("image.png", TypeError, "`images` must hold numbers, got 'image.png'"),
         (["image.png"], TypeError, r"`images\[0\]` must hold numbers, got 'image.png'"),
         (None, TypeError, "`images` must hold numbers, got None"),
         ([GOOD, None], TypeError, r"`images\[1\]` must hold numbers, got None"),
-        ({"a": 1}, TypeError, "`images` must hold bool, .* got dtype object"),
+        (
+            {"a": 1},
+            TypeError,
+            "`images` must hold bool, .* got .* of dtype object; images of several sizes go in a list",
+        ),
         (np.ma.masked_array(GOOD, GOOD > 0), TypeError, "`images` must not be a masked array"),
         (np.zeros((2, 2), "datetime64[s]"), TypeError, "`images` must hold bool"),
     ],
@@ -274,6 +299,22 @@ LINE = PointCloud([(0, 0), (1, 2), (2, 4), (-7, -14)])
 def test_refuses_images(transform, images, error, message):
     with pytest.raises(error, match=message):
         transform(images)
+
+
+def test_names_the_first_bad_measure_of_a_list():
+    with pytest.raises(ValueError, match=r"`images\[0\]` must be finite, got nan"):
+        radoncdt.nrcdt([GOOD * np.nan, LINE])
+    with pytest.raises(ValueError, match=r"`images\[1\]` must not have negative mass, got -2.0 at \[1\]"):
+        radoncdt.nrcdt([GOOD, PointCloud([(0, 0), (1, 1), (1, 0)], [1, -2, 3])])
+
+
+def test_nested_lists_of_images_are_a_stack():
+    assert_array_equal(radoncdt.rcdt([[GOOD, GOOD], [GOOD, GOOD]]), radoncdt.rcdt(np.ones((2, 2, 4, 4))))
+
+
+def test_refuses_a_side_of_billions_of_pixels():
+    with pytest.raises(ValueError, match="`images` must not have more than 67108864 pixels along a side"):
+        radoncdt.rcdt(np.broadcast_to(np.float32(1), (1, 2**27)))
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -293,6 +334,7 @@ def test_names_the_first_bad_image_of_a_batch(monkeypatch, n_jobs):
         PointCloud([(3, 3)]),
         PointCloud([(3, 3), (3, 3)]),
         PointCloud([(0, 0), (1, 0), (0.5, 1)], [1, 1, 0]),
+        PointCloud([(0, 0), (1, 0), (0.5, 1)], [1, 1, 1e-40]),
         radoncdt.push_forward(LINE, [[0.3, 0.1], [0.7, 2]], [1e3, 5]),
     ],
 )
@@ -317,7 +359,7 @@ def test_a_thin_cloud_is_not_a_line():
 def test_refuses_level_moments_where_all_levels_are_one_point():
     heavy = PointCloud([(0, 0), (1, 0), (0, 1)], [1e6, 1, 1])
     assert np.isfinite(radoncdt.nrcdt(heavy)).all()
-    with pytest.raises(ValueError, match="`moments` must be 'exact' for this measure"):
+    with pytest.raises(ValueError, match="`moments` must be 'exact' for `images`: in some direction"):
         radoncdt.nrcdt(heavy, moments="levels")
 
 
@@ -332,9 +374,9 @@ def test_refuses_level_moments_where_all_levels_are_one_point():
         ({"n_levels": 1}, ValueError, "`n_levels` must be at least 2, got 1"),
         ({"n_levels": 8.5}, TypeError, "`n_levels` must be an integer, got 8.5"),
         ({"angles": [0, np.nan]}, ValueError, r"`angles` must be finite, got nan at \[1\]"),
-        ({"angles": []}, ValueError, r"`angles` must be a list of at least one angle, got shape \(0,\)"),
-        ({"angles": [[0, 1]]}, ValueError, r"`angles` must be a list .* got shape \(1, 2\)"),
-        ({"angles": 0.5}, ValueError, r"`angles` must be a list .* got shape \(\)"),
+        ({"angles": []}, ValueError, r"`angles` must be one-dimensional and not empty, got shape \(0,\)"),
+        ({"angles": [[0, 1]]}, ValueError, r"`angles` must be one-dimensional .* got shape \(1, 2\)"),
+        ({"angles": 0.5}, ValueError, r"`angles` must be one-dimensional .* got shape \(\)"),
         ({"angles": ["north"]}, TypeError, "`angles` must hold bool, integer or float numbers"),
         ({"level_grid": "chebyshev"}, ValueError, "`level_grid` must be one of 'midpoint', 'uniform', got 'chebyshev'"),
         ({"level_grid": None}, ValueError, "`level_grid` must be one of .* got None"),

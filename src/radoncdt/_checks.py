@@ -7,21 +7,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+MOST_DISTANT = 1e150
 
-def real_array(values: object, name: str) -> NDArray[Any]:
+
+def real_array(values: object, name: str, hint: str = "") -> NDArray[Any]:
     """An array of real numbers (bool, integer or float) as NumPy reads it, without a copy where there need be none."""
     if values is None or isinstance(values, (str, bytes)):
         raise TypeError(f"`{name}` must hold numbers, got {values!r}")
-    if isinstance(values, np.ma.MaskedArray):
+    if any(isinstance(v, np.ma.MaskedArray) for v in (values, *(values if isinstance(values, (list, tuple)) else ()))):
         raise TypeError(f"`{name}` must not be a masked array; fill it first, for example with `.filled(0)`")
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise ValueError(
-            f"`{name}` must have rows of equal length; give arrays of different sizes as a list"
-        ) from error
+        raise ValueError(f"`{name}` must have rows of equal length, got several lengths{hint}") from error
     if array.dtype.kind not in "biuf":
-        raise TypeError(f"`{name}` must hold bool, integer or float numbers, got dtype {array.dtype}")
+        given = f"{type(values).__name__} of dtype {array.dtype}"
+        more = hint if array.dtype == object else ""
+        raise TypeError(f"`{name}` must hold bool, integer or float numbers, got {given}{more}")
     return array
 
 
@@ -29,9 +31,22 @@ def finite_array(values: object, name: str) -> NDArray[np.float64]:
     """The same as float64, and finite."""
     array = real_array(values, name).astype(np.float64, copy=False)
     if not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ValueError(f"`{name}` must be finite, got {array[where]} at {list(where)}")
+        raise ValueError(f"`{name}` must be finite, got {first_where(~np.isfinite(array), array)}")
     return array
+
+
+def coordinates(values: object, name: str) -> NDArray[np.float64]:
+    """The same, with squares that float64 can hold."""
+    array = finite_array(values, name)
+    if np.abs(array).max(initial=0) > MOST_DISTANT:
+        raise ValueError(f"`{name}` must not be beyond ±{MOST_DISTANT:g}, got {np.abs(array).max():g}")
+    return array
+
+
+def first_where(bad: NDArray[np.bool_], array: NDArray[Any]) -> str:
+    """The first bad value and its place, for a message."""
+    where = tuple(int(i) for i in np.argwhere(bad)[0])
+    return f"{array[where]} at {list(where)}"
 
 
 def count(value: object, name: str, least: int) -> int:
@@ -56,6 +71,6 @@ def choice(value: object, name: str, options: Collection[str]) -> str:
 
 def pair_of_sizes(value: object, name: str) -> tuple[int, int]:
     """The shape (H, W) of an image."""
-    if not isinstance(value, (tuple, list)) or len(value) != 2:
+    if not isinstance(value, (tuple, list, np.ndarray)) or len(value) != 2:
         raise TypeError(f"`{name}` must be a pair (H, W), got {value!r}")
     return count(value[0], name, 1), count(value[1], name, 1)

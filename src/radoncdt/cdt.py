@@ -88,7 +88,7 @@ def cdt(
         values = _of_samples(samples, weights, levels[order])
     result = np.empty_like(values)
     result[..., order] = values
-    return result.reshape(*values.shape[:-1], *shape)
+    return result.reshape((*values.shape[:-1], *shape))
 
 
 def _of_bins(mass: ArrayLike, edges: ArrayLike, levels: Floats) -> Floats:
@@ -105,33 +105,35 @@ def _of_bins(mass: ArrayLike, edges: ArrayLike, levels: Floats) -> Floats:
 
 
 def _of_samples(samples: ArrayLike | None, weights: ArrayLike | None, levels: Floats) -> Floats:
-    places = _checks.finite_array(samples, "samples")
+    places = _checks.coordinates(samples, "samples")
     if places.ndim < 1 or places.size == 0:
         raise ValueError(f"`samples` must have shape (…, n) with n ≥ 1, got {places.shape}")
     shares = np.ones(places.shape[-1]) if weights is None else _checks.finite_array(weights, "weights")
     if shares.shape not in (places.shape, places.shape[-1:]):
         raise ValueError(f"`weights` must have shape {places.shape} or {places.shape[-1:]}, got {shares.shape}")
     _check_masses(shares, "weights")
-    shares = np.broadcast_to(shares, places.shape)
-    values = np.empty((*places.shape[:-1], levels.size))
-    for where in np.ndindex(places.shape[:-1]):
-        values[where] = sample_quantiles(places[where], rescaled(shares[where]), levels)
-    return values
+    rows = places.reshape(-1, places.shape[-1])
+    shares = rescaled(np.broadcast_to(shares, places.shape).reshape(rows.shape))
+    return sample_quantiles(rows, shares, levels).reshape(*places.shape[:-1], levels.size)
 
 
 def sample_quantiles(places: Floats, shares: Floats, levels: Floats) -> Floats:
-    """inf{s : F(s) > t} of Σ_i shares_i δ(places_i), divided by its mass; at t = 1 the last place with mass."""
-    order = np.argsort(places, kind="stable")
-    cumulated = np.cumsum(shares[order])
-    last = np.searchsorted(cumulated, cumulated[-1], side="left")
-    chosen = np.searchsorted(cumulated, levels * cumulated[-1], side="right")
-    values: Floats = places[order[np.minimum(chosen, last)]]
-    return values
+    """inf{s : F(s) > t} of Σ_i shares_i δ(places_i), divided by its mass; at t = 1 the last place with mass.
+
+    Places (m, n), shares (m, n) or (n,), levels (n_levels,); values (m, n_levels).
+    """
+    order = np.argsort(places, axis=-1, kind="stable")
+    cumulated = np.cumsum(np.take_along_axis(np.broadcast_to(shares, places.shape), order, axis=-1), axis=-1)
+    chosen = np.empty((len(places), levels.size), np.intp)
+    for row, sums in zip(chosen, cumulated):
+        last = np.searchsorted(sums, sums[-1], side="left")
+        np.minimum(np.searchsorted(sums, levels * sums[-1], side="right"), last, out=row)
+    return np.take_along_axis(places, np.take_along_axis(order, chosen, axis=-1), axis=-1)
 
 
 def checked_bins(mass: ArrayLike, edges: ArrayLike, mass_name: str, edges_name: str) -> tuple[Floats, Floats]:
     """Masses (…, n) that are none negative and not all 0, and ascending edges (n + 1,) or (…, n + 1)."""
-    masses, grid = _checks.finite_array(mass, mass_name), _checks.finite_array(edges, edges_name)
+    masses, grid = _checks.finite_array(mass, mass_name), _checks.coordinates(edges, edges_name)
     if masses.ndim < 1 or masses.size == 0:
         raise ValueError(f"`{mass_name}` must have shape (…, n_bins) with n_bins ≥ 1, got {masses.shape}")
     if grid.ndim < 1 or grid.shape[-1] != masses.shape[-1] + 1 or grid.shape[:-1] not in ((), masses.shape[:-1]):
@@ -145,7 +147,7 @@ def checked_bins(mass: ArrayLike, edges: ArrayLike, mass_name: str, edges_name: 
 
 def _check_masses(masses: Floats, name: str) -> None:
     if (masses < 0).any():
-        raise ValueError(f"`{name}` must not be negative, got {masses.min():g}")
+        raise ValueError(f"`{name}` must not be negative, got {_checks.first_where(masses < 0, masses)}")
     empty = np.argwhere(~masses.any(axis=-1))
     if len(empty):
         where = f" in row {empty[0].tolist()}" if masses.ndim > 1 else ""
@@ -168,6 +170,8 @@ def _levels(reference: Reference | None, points: ArrayLike | None) -> tuple[Floa
         levels = np.interp(places, rho[1], cumulated / cumulated[-1])
     else:
         levels = np.asarray(rho.cdf(places), np.float64)
+        if np.isnan(levels).any():
+            raise ValueError("`reference` must have a cumulative function, got NaN: are its parameters valid?")
     return levels.ravel(), places.shape
 
 
@@ -200,4 +204,6 @@ def _checked_reference(reference: Reference | None) -> Any:
             "`reference` must be (masses, edges) or a frozen scipy.stats distribution such as scipy.stats.norm(), "
             f"got {reference!r}"
         )
+    if np.ndim(reference.cdf(0.0)) != 0:
+        raise ValueError(f"`reference` must be one measure, got {np.size(reference.cdf(0.0))} distributions")
     return reference

@@ -34,8 +34,14 @@ class Directions:
     def __init__(self, angles: ArrayLike) -> None:
         self.angles = _checks.finite_array(angles, "angles")
         if self.angles.ndim != 1 or self.angles.size == 0:
-            raise ValueError(f"`angles` must be a list of at least one angle, got shape {self.angles.shape}")
+            raise ValueError(f"`angles` must be one-dimensional and not empty, got shape {self.angles.shape}")
         self.cosines, self.sines = np.cos(self.angles), np.sin(self.angles)
+
+    @classmethod
+    def _of(cls, angles: Floats, cosines: Floats, sines: Floats) -> "Directions":
+        directions = cls.__new__(cls)
+        directions.angles, directions.cosines, directions.sines = angles, cosines, sines
+        return directions
 
     @classmethod
     def choose(cls, n_angles: int, angles: ArrayLike | None) -> "Directions":
@@ -47,7 +53,13 @@ class Directions:
 
     def every(self, step: int, first: int) -> "Directions":
         """Every `step`-th direction from `first` on."""
-        return Directions(self.angles[first::step])
+        return self._of(self.angles[first::step], self.cosines[first::step], self.sines[first::step])
+
+    @cached_property
+    def with_opposites(self) -> "Directions":
+        """These directions, then their opposites, exactly opposite."""
+        cosines, sines = np.concatenate([self.cosines, -self.cosines]), np.concatenate([self.sines, -self.sines])
+        return self._of(np.concatenate([self.angles, self.angles + np.pi]), cosines, sines)
 
     def of(self, vectors: Floats) -> Floats:
         """⟨v, θ⟩ for vectors (…, 2): shape (…, n_angles)."""

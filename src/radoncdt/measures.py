@@ -17,8 +17,11 @@ from radoncdt import _checks
 
 Floats = NDArray[np.float64]
 
-MOST_DISTANT = 1e150
-"""Coordinates beyond this have squares beyond what float64 holds."""
+MOST_PIXELS = 2**26
+"""More pixels than this along a side are taken for a mistake."""
+
+MOST_CHANGE = 1e30
+"""An image is not stretched or shrunk by more than this."""
 
 NOT_FINITE, NEGATIVE, EMPTY = 1, 2, 4
 """What can be wrong with a measure: the bits of a status."""
@@ -32,7 +35,7 @@ class PointCloud:
     points : array (n, 2)
         The points (x, y).
     weights : array (n,), optional
-        Their masses, 1/n each by default. Signed weights are fine for `radon` and `mass` alone.
+        Their masses, 1/n each by default. Signed weights are fine for `radon`, `mass` and `push_forward` alone.
 
     Attributes
     ----------
@@ -52,12 +55,9 @@ class PointCloud:
     weights: Floats
 
     def __init__(self, points: ArrayLike, weights: ArrayLike | None = None) -> None:
-        self.points = _checks.finite_array(points, "points").copy()
+        self.points = _checks.coordinates(points, "points").copy()
         if self.points.ndim != 2 or self.points.shape[1] != 2 or len(self.points) == 0:
             raise ValueError(f"`points` must have shape (n, 2) with n ≥ 1, got {self.points.shape}")
-        farthest = np.abs(self.points).max()
-        if farthest > MOST_DISTANT:
-            raise ValueError(f"`points` must not be farther out than {MOST_DISTANT:g}, got {farthest:g}")
         n = len(self.points)
         self.weights = np.full(n, 1 / n) if weights is None else _checks.finite_array(weights, "weights").copy()
         if self.weights.shape != (n,):
@@ -71,9 +71,12 @@ class PointCloud:
     def __repr__(self) -> str:
         return f"PointCloud({len(self)} points, mass {self.weights.sum():g})"
 
+    def __reduce__(self) -> tuple[type["PointCloud"], tuple[Floats, Floats]]:
+        return PointCloud, (self.points, self.weights)
+
 
 Measure = NDArray[Any] | PointCloud
-Measures = ArrayLike | PointCloud | Sequence[ArrayLike | PointCloud]
+Measures = ArrayLike | PointCloud | Sequence[Any]
 
 
 @dataclass(frozen=True)
@@ -99,12 +102,12 @@ class Batch:
                 item if isinstance(item, PointCloud) else _checks.real_array(item, f"{name}[{i}]")
                 for i, item in enumerate(images)
             ]
-            if any(isinstance(item, PointCloud) or item.ndim >= 2 for item in items):
+            if any(isinstance(item, PointCloud) or item.ndim == 2 for item in items):
                 for i, item in enumerate(items):
                     if not isinstance(item, PointCloud):
                         _check_shape(item.shape, f"{name}[{i}]", 2)
                 return cls(items, (len(items),), name)
-        array = _checks.real_array(images, name)
+        array = _checks.real_array(images, name, hint="; images of several sizes go in a list")
         _check_shape(array.shape, name, None)
         return cls(array.reshape(-1, *array.shape[-2:]), array.shape[:-2], name)
 
@@ -141,11 +144,12 @@ class Batch:
 
     def check_mass(self, i: int, status: int) -> None:
         """Raise what is wrong with measure i."""
-        label = self.label(i)
+        label, item = self.label(i), self.items[i]
+        values = item.weights if isinstance(item, PointCloud) else item
         if status & NOT_FINITE:
-            raise ValueError(f"`{label}` must be finite, got NaN or infinity")
+            raise ValueError(f"`{label}` must be finite, got {_checks.first_where(~np.isfinite(values), values)}")
         if status & NEGATIVE:
-            raise ValueError(f"`{label}` must not have negative mass, got a value below 0")
+            raise ValueError(f"`{label}` must not have negative mass, got {_checks.first_where(values < 0, values)}")
         if status & EMPTY:
             raise ValueError(f"`{label}` must have mass, got zeros only")
 
@@ -161,6 +165,8 @@ def _check_shape(shape: tuple[int, ...], name: str, ndim: int | None) -> None:
         raise ValueError(f"`{name}` must have shape {expected}, got {shape}")
     if 0 in shape:
         raise ValueError(f"`{name}` must not be empty, got shape {shape}")
+    if max(shape[-2:]) > MOST_PIXELS:
+        raise ValueError(f"`{name}` must not have more than {MOST_PIXELS} pixels along a side, got shape {shape}")
 
 
 def precision(dtype: DTypeLike) -> type[np.float32] | type[np.float64]:
@@ -229,9 +235,12 @@ def mass(images: Measures) -> Floats:
     batch = Batch.read(images)
     totals = np.empty(len(batch))
     for i, item in enumerate(batch.items):
-        totals[i] = np.sum(item.weights if isinstance(item, PointCloud) else item, dtype=np.float64)
+        values = item.weights if isinstance(item, PointCloud) else item
+        with np.errstate(over="ignore", invalid="ignore"):
+            totals[i] = np.sum(values, dtype=np.float64)
         if not np.isfinite(totals[i]):
-            batch.check_mass(i, NOT_FINITE)
+            batch.check_mass(i, 0 if np.isfinite(values).all() else NOT_FINITE)
+            raise ValueError(f"`{batch.label(i)}` must have a mass that float64 can hold, got more")
     return totals.reshape(batch.lead)
 
 
@@ -297,7 +306,7 @@ def push_forward(
     Warns
     -----
     UserWarning
-        When more than a millionth of the mass is moved off the canvas.
+        When more than a millionth of the mass is moved off the canvas, or sampling changes the mass by a tenth.
 
     Examples
     --------
@@ -322,28 +331,40 @@ def push_forward(
     _check_shape(images.shape, "measure", None)
     images = images.astype(precision(images.dtype), copy=False)
     if not np.isfinite(images).all():
-        raise ValueError("`measure` must be finite, got NaN or infinity")
+        raise ValueError(f"`measure` must be finite, got {_checks.first_where(~np.isfinite(images), images)}")
+    if not MOST_CHANGE > scales.prod() > 1 / MOST_CHANGE:
+        raise ValueError(f"`matrix` must change areas by less than {MOST_CHANGE:g}, got {scales.prod():g}")
     height, width = images.shape[-2:] if shape is None else _checks.pair_of_sizes(shape, "shape")
 
     # from (row, column) of the canvas to (row, column) of the image
     from scipy.ndimage import affine_transform
 
     flip = np.array([[0.0, -1.0], [1.0, 0.0]])  # (x, y) to (row, column), up to the origin
-    inverse = np.linalg.inv(a)
-    back = flip @ inverse @ flip.T
+    back = flip @ np.linalg.inv(a) @ flip.T
     centre, canvas_centre = (np.array(images.shape[-2:]) - 1) / 2, (np.array([height, width]) - 1) / 2
     offset = centre - back @ (canvas_centre + flip @ y)
     moved = np.empty((*images.shape[:-2], height, width), images.dtype)
+    density = images / images.dtype.type(scales.prod())
     for where in np.ndindex(images.shape[:-2]):
-        affine_transform(images[where], back, offset, moved.shape[-2:], moved[where], order=1, mode="grid-constant")
-    moved *= images.dtype.type(1 / scales.prod())
-
-    pixels = np.indices(images.shape[-2:]).reshape(2, -1)
-    landed = np.linalg.inv(back) @ (pixels - offset[:, None])
-    outside = ((landed < -0.5) | (landed > np.array([[height], [width]]) - 0.5)).any(axis=0)
-    sizes = np.abs(images.reshape(-1, pixels.shape[1]))
-    lost = sizes[:, outside].sum(axis=1, dtype=float)
-    if (lost > 1e-6 * sizes.sum(axis=1, dtype=float)).any():
-        share = np.nanmax(lost / sizes.sum(axis=1, dtype=float))
-        warnings.warn(f"{share:.2%} of the mass is moved off the canvas of shape {(height, width)}", stacklevel=2)
+        affine_transform(density[where], back, offset, moved.shape[-2:], moved[where], order=1, mode="grid-constant")
+    _warn_of_lost_mass(images, moved, np.linalg.inv(back), offset)
     return moved
+
+
+def _warn_of_lost_mass(images: NDArray[Any], moved: NDArray[Any], forth: Floats, offset: Floats) -> None:
+    """Compare the mass that should have landed on the canvas with all mass, and with that which is there."""
+    canvas = np.array(moved.shape[-2:])[:, None]
+    landed = forth @ (np.indices(images.shape[-2:]).reshape(2, -1) - offset[:, None])
+    half = np.abs(forth).sum(axis=1, keepdims=True) / 2  # of a moved pixel's extent
+    inside = np.minimum(landed + half, canvas - 0.5) - np.maximum(landed - half, -0.5)
+    share = np.prod(np.clip(inside / (2 * half), 0, 1), axis=0)
+    sizes = np.abs(images.reshape(-1, share.size)).astype(float)
+    total, landing = sizes.sum(axis=1), sizes @ share
+    there = np.abs(moved.reshape(len(total), -1)).astype(float).sum(axis=1)
+    ink = total > 0
+    lost = (1 - landing[ink] / total[ink]).max(initial=0)
+    changed = (np.abs(there - landing)[ink] / total[ink]).max(initial=0)
+    if lost > 1e-6:
+        warnings.warn(f"{lost:.2%} of the mass is moved off the canvas of shape {moved.shape[-2:]}", stacklevel=3)
+    if changed > 0.1:
+        warnings.warn(f"sampling changed the mass by {changed:.0%}; smooth the image before shrinking it", stacklevel=3)

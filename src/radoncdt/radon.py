@@ -11,7 +11,7 @@ from radoncdt.measures import NOT_FINITE, Batch, Measure, Measures, PointCloud, 
 
 Floats = NDArray[np.float64]
 
-MOST_BINS = 2**24
+MOST_BINS = 2**18
 """More bins than this for one direction are taken for a mistake."""
 
 
@@ -145,6 +145,8 @@ def back_projection(
         Their angles.
     shape : (int, int)
         Shape (H, W) of the image wanted.
+    n_jobs : int or None
+        Threads, as in scikit-learn; −1 is all cores.
 
     Returns
     -------
@@ -166,7 +168,7 @@ def back_projection(
     values = _checks.finite_array(values, "masses").astype(real)
     grid = _checks.finite_array(edges, "edges")
     n = len(directions)
-    if values.ndim < 2 or values.shape[-2] != n:
+    if values.ndim < 2 or values.shape[-2] != n or values.size == 0:
         raise ValueError(f"`masses` must have shape (…, {n}, n_bins) for {n} angles, got {values.shape}")
     if grid.ndim < 2 or grid.shape[-2:] != (n, values.shape[-1] + 1) or grid.shape[:-2] not in ((), values.shape[:-2]):
         expected = (*values.shape[:-1], values.shape[-1] + 1)
@@ -188,4 +190,6 @@ def back_projection(
         _kernels.back_project(values[i], np.ascontiguousarray(centres[i]), directions.sweep, result[i])
 
     _parallel.for_each(add, range(len(values)), _parallel.n_workers(n_jobs, result.size * n))
+    if not np.isfinite(result).all():
+        raise ValueError(f"`masses` must have sums that {result.dtype} can hold, got up to {np.abs(values).max():g}")
     return result.reshape(*np.shape(masses)[:-2], height, width)

@@ -20,17 +20,22 @@ Floats = NDArray[np.float64]
 MOMENTS = ("exact", "levels")
 
 
-def _quantiles(batch: Batch, chunk: slice, directions: Directions, levels: Floats, normalise: bool) -> Floats:
-    """R-CDT of a chunk of a batch, or NR-CDT with exact moments: (n, n_angles, n_levels)."""
+def _quantiles(batch: Batch, chunk: slice, directions: Directions, levels: Floats, moments: str | None) -> Floats:
+    """R-CDT of a chunk of a batch, or NR-CDT where moments are given: (n, n_angles, n_levels)."""
     items = batch.items[chunk]
     if isinstance(items[0], PointCloud):
         batch.check_mass(chunk.start, cloud_status(items[0]))
-        return _cloud_quantiles(items[0], directions, levels, normalise)[None]
-    from radoncdt import _kernels
+        if moments:
+            _check_spread(batch, chunk.start)
+        values = _cloud_quantiles(items[0], directions, levels, normalise=moments is not None)[None]
+    else:
+        from radoncdt import _kernels
 
-    values, status = np.empty((len(items), len(directions), levels.size)), np.empty(len(items), np.int64)
-    _kernels.image_quantiles(*for_kernel(items), directions.sweep, levels, normalise, values, status)
-    batch.check_masses(chunk, status)
+        values, status = np.empty((len(items), len(directions), levels.size)), np.empty(len(items), np.int64)
+        _kernels.image_quantiles(*for_kernel(items), directions.sweep, levels, moments is not None, values, status)
+        batch.check_masses(chunk, status)
+    if moments == "levels":
+        _normalise_by_levels(values, batch, chunk)
     return values
 
 
@@ -38,25 +43,34 @@ def _cloud_quantiles(cloud: PointCloud, directions: Directions, levels: Floats, 
     shares, mean, points = centred(cloud)
     if normalise:  # a power of two that the scale does not see keeps the squares of tiny distances above 0
         points = np.ldexp(points, -np.frexp(np.abs(points).max())[1])
-    x, y = points.T
     values = np.empty((len(directions), levels.size))
-    for value, c, s in zip(values, directions.cosines, directions.sines, strict=True):
-        places = c * x + s * y
-        value[:] = sample_quantiles(places, shares, levels)
+    at_once = max(1, 2**17 // len(cloud))
+    for some in (slice(d, d + at_once) for d in range(0, len(directions), at_once)):
+        c, s = directions.cosines[some, None], directions.sines[some, None]
+        places = c * points[:, 0] + s * points[:, 1]
+        values[some] = sample_quantiles(places, shares, levels)
         if normalise:
-            value /= np.sqrt((shares * places**2).sum())
+            values[some] /= np.sqrt((shares * places**2).sum(axis=-1, keepdims=True))
     return values if normalise else values + directions.of(mean)[:, None]
+
+
+def _normalise_by_levels(values: Floats, batch: Batch, chunk: slice) -> None:
+    """Mean 0 and sample standard deviation 1 over the levels, in place."""
+    values -= values.mean(axis=-1, keepdims=True)
+    std = values.std(axis=-1, ddof=1, keepdims=True)
+    for i in np.flatnonzero(~std.all(axis=(1, 2))):
+        raise ValueError(
+            f"`moments` must be 'exact' for `{batch.label(chunk.start + int(i))}`: in some direction all levels fall "
+            "on one point, so that 'levels' finds the standard deviation 0"
+        )
+    values /= std
 
 
 def _check_spread(batch: Batch, i: int) -> None:
     """Refuse points on one line: there the projection is a single point, and its standard deviation 0."""
     cloud = batch.items[i]
-    if not isinstance(cloud, PointCloud):
-        return
-    batch.check_mass(i, cloud_status(cloud))
-    _, _, points = centred(cloud)
-    points = points[cloud.weights > 0]
-    thinnest = np.linalg.svd(points, compute_uv=False)[-1] / np.sqrt(len(points)) if len(points) > 1 else 0.0
+    shares, _, points = centred(cloud)
+    thinnest = np.linalg.svd(np.sqrt(shares)[:, None] * points, compute_uv=False)[-1] if len(points) > 1 else 0.0
     if thinnest <= 64 * np.finfo(float).eps * np.abs(cloud.points).max():
         raise ValueError(
             f"`{batch.label(i)}` must not lie on one line: its projection along the line is a single point, "
@@ -68,34 +82,37 @@ def _map(
     images: Measures,
     directions: Directions,
     levels: Floats,
+    moments: str | None,
     n_jobs: int | None,
-    normalise: bool,
-    finish: Callable[[Floats], Floats],
     shape: tuple[int, ...],
+    finish: Callable[[Floats], Floats] = lambda values: values,
+    cloud_directions: Directions | None = None,
 ) -> Floats:
     """`finish` of the quantiles of every measure, in threads: of images, or of directions where the images are few."""
     batch = Batch.read(images)
-    if normalise:
-        for i in range(len(batch) if isinstance(batch.items, list) else 0):
-            _check_spread(batch, i)
     result = np.empty((len(batch), *shape))
     workers = _parallel.n_workers(n_jobs, batch.work() * len(directions))
+
+    def directions_for(chunk: slice) -> Directions:
+        return cloud_directions or directions if isinstance(batch.items[chunk.start], PointCloud) else directions
+
     if workers > 1 and len(batch) < 2 * workers:
         for chunk in batch.chunks(1):
-            values = np.empty((1, len(directions), levels.size))
+            every = directions_for(chunk)
+            values = np.empty((1, len(every), levels.size))
 
-            def share(first: int, chunk: slice = chunk, values: Floats = values) -> None:
-                some = directions.every(workers, first)  # a stride, so that all threads have rows and columns to do
-                values[:, first::workers] = _quantiles(batch, chunk, some, levels, normalise)
+            def share(first: int, chunk: slice = chunk, every: Directions = every, values: Floats = values) -> None:
+                some = every.every(workers, first)  # a stride, so that all threads have rows and columns to do
+                values[:, first::workers] = _quantiles(batch, chunk, some, levels, moments)
 
-            _parallel.for_each(share, range(min(workers, len(directions))), workers)
+            _parallel.for_each(share, range(min(workers, len(every))), workers)
             result[chunk] = finish(values)
     else:
         bytes_each = 8 * len(directions) * levels.size + 4 * batch.work() // len(batch)
         most = min(max(1, 2**20 // bytes_each), -(-len(batch) // (4 * workers)))
 
         def transform(chunk: slice) -> None:
-            result[chunk] = finish(_quantiles(batch, chunk, directions, levels, normalise))
+            result[chunk] = finish(_quantiles(batch, chunk, directions_for(chunk), levels, moments))
 
         _parallel.for_each(transform, batch.chunks(most), workers)
     return result.reshape(*batch.lead, *shape)
@@ -145,7 +162,7 @@ def rcdt(
     """
     directions, levels = Directions.choose(n_angles, angles), quantile_levels(n_levels, level_grid)
     shape = len(directions), levels.size
-    return _map(images, directions, levels, n_jobs, False, lambda values: values, shape)
+    return _map(images, directions, levels, None, n_jobs, shape)
 
 
 def nrcdt(
@@ -184,72 +201,20 @@ def nrcdt(
     """
     directions, levels = Directions.choose(n_angles, angles), quantile_levels(n_levels, level_grid)
     shape = len(directions), levels.size
-    return _map(images, directions, levels, n_jobs, True, _normalisation(moments), shape)
+    return _map(images, directions, levels, _checks.choice(moments, "moments", MOMENTS), n_jobs, shape)
 
 
-def _normalisation(moments: str) -> Callable[[Floats], Floats]:
-    """What is left to do to the NR-CDT with exact moments."""
-    if _checks.choice(moments, "moments", MOMENTS) == "exact":
-        return lambda values: values
-    return _by_level_moments
-
-
-def _by_level_moments(values: Floats) -> Floats:
-    values -= values.mean(axis=-1, keepdims=True)
-    std = values.std(axis=-1, ddof=1, keepdims=True)
-    if not std.all():
-        raise ValueError(
-            "`moments` must be 'exact' for this measure: in some direction all levels fall on one point, "
-            "so that 'levels' finds the standard deviation 0"
-        )
-    values /= std
-    return values
-
-
-def _flip(curves: Floats) -> Floats:
-    """t ↦ 1 − t: the level grids are symmetric."""
-    return curves[..., ::-1]
-
-
-def _max(n: Floats) -> Floats:
-    return np.maximum(np.maximum.reduce(n, axis=-2), -_flip(np.minimum.reduce(n, axis=-2)))
-
-
-def _max_abs(n: Floats) -> Floats:
-    largest = _max(n)
-    return np.maximum(largest, _flip(largest))
-
-
-def _min_abs(n: Floats) -> Floats:
-    smallest = np.abs(n).min(axis=-2)
-    return np.minimum(smallest, _flip(smallest))
-
-
-def _mean(n: Floats) -> Floats:
-    mean = n.mean(axis=-2)
-    return (mean - _flip(mean)) / 2
-
-
-def _median(n: Floats) -> Floats:
-    return np.asarray(np.median(np.concatenate([n, -_flip(n)], axis=-2), axis=-2))
-
-
-def _total_variation(n: Floats) -> Floats:
-    half = np.abs(np.diff(n, axis=-2)).sum(axis=-2) + np.abs(n[..., -1, :] + _flip(n[..., 0, :]))
-    return half + _flip(half)
-
-
-# Functionals of the closed curve θ ↦ N_θ(t), from the directions of half the circle: N_{−θ}(t) = −N_θ(1 − t).
+# Functionals of the closed curve θ ↦ N_θ(t), given once around the circle on axis −2.
 POOLS: dict[str, Callable[[Floats], Floats]] = {
-    "max": _max,
-    "min": lambda n: -_flip(_max(n)),
-    "mean": _mean,
-    "median": _median,
-    "range": lambda n: _max(n) + _flip(_max(n)),
-    "max_abs": _max_abs,
-    "min_abs": _min_abs,
-    "range_abs": lambda n: _max_abs(n) - _min_abs(n),
-    "total_variation": _total_variation,
+    "max": lambda n: n.max(axis=-2),
+    "min": lambda n: n.min(axis=-2),
+    "mean": lambda n: n.mean(axis=-2),
+    "median": lambda n: np.asarray(np.median(n, axis=-2)),
+    "range": lambda n: np.ptp(n, axis=-2),
+    "max_abs": lambda n: np.abs(n).max(axis=-2),
+    "min_abs": lambda n: np.abs(n).min(axis=-2),
+    "range_abs": lambda n: np.ptp(np.abs(n), axis=-2),
+    "total_variation": lambda n: np.abs(np.diff(n, axis=-2, append=n[..., :1, :])).sum(axis=-2),
 }
 
 
@@ -290,21 +255,19 @@ def pooled_nrcdt(
     True
     """
     reduce = POOLS[_checks.choice(pool, "pool", POOLS)]
-    directions, levels = Directions.choose(n_angles, angles), quantile_levels(n_levels, level_grid)
-    normalise = _normalisation(moments)
-    order: slice | NDArray[np.intp] = slice(None)
-    backward: NDArray[np.bool_] | None = None
-    if pool == "total_variation" and angles is not None:  # the only pool that sees the order of the directions
-        order = np.argsort(np.mod(directions.angles, np.pi), kind="stable")
-        backward = np.mod(directions.angles, 2 * np.pi) >= np.pi
+    half, levels = Directions.choose(n_angles, angles), quantile_levels(n_levels, level_grid)
+    circle = half.with_opposites
+    order = slice(None) if angles is None else np.argsort(np.mod(circle.angles, 2 * np.pi), kind="stable")
 
     def finish(values: Floats) -> Floats:
-        values = normalise(values)
-        if backward is not None:
-            values[:, backward] = -_flip(values[:, backward])
+        if values.shape[1] == len(half):  # of images: N_{−θ}(t) = −N_θ(1 − t), and the levels are symmetric
+            if pool == "max":
+                return np.maximum(np.maximum.reduce(values, axis=1), -np.minimum.reduce(values, axis=1)[:, ::-1])
+            values = np.concatenate([values, -values[..., ::-1]], axis=1)
         return reduce(values[:, order])
 
-    return _map(images, directions, levels, n_jobs, True, finish, (levels.size,))
+    moments = _checks.choice(moments, "moments", MOMENTS)
+    return _map(images, half, levels, moments, n_jobs, (levels.size,), finish, circle)
 
 
 def max_nrcdt(

@@ -141,7 +141,7 @@ def rcdt(
     images : array (H, W) or (…, H, W), PointCloud, or list of images and PointClouds
         Bool, integer or float; no mass may be negative.
     n_angles : int
-        Directions πk/n on the half circle. The other half is −R̂_θ(1 − t).
+        Directions πk/n on the half circle. The other half is −R̂_θ(1 − t), but for levels that meet a jump.
     angles : array (n_angles,), optional
         Any angles, in radians, instead.
     n_levels : int
@@ -154,6 +154,11 @@ def rcdt(
     Returns
     -------
     float64 array (…, n_angles, n_levels)
+
+    Raises
+    ------
+    TypeError, ValueError
+        For input that is no measure, or has negative mass, no mass or NaN; the message names the measure and the value.
 
     Examples
     --------
@@ -191,6 +196,11 @@ def nrcdt(
     -------
     float64 array (…, n_angles, n_levels)
         Independent, bit for bit, of zeros around the image, of the rest of the batch and of the number of threads.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `rcdt`, and for points that lie on one line.
 
     Examples
     --------
@@ -240,6 +250,7 @@ def pooled_nrcdt(
     ----------
     images, n_angles, angles, n_levels, level_grid, moments, n_jobs
         As in `nrcdt`. The pool covers the directions and their opposites, so `angles` need only cover half the circle.
+        For images the opposite is −N_θ(1 − t); for point clouds, whose jumps levels can meet, it is computed.
     pool : {"max", "min", "mean", "median", "range", "max_abs", "min_abs", "range_abs", "total_variation"}
         The range is maximum minus minimum; "_abs" takes absolute values first; the total variation is the sum of the
         absolute steps from each direction to the next, once around.
@@ -282,6 +293,8 @@ def max_nrcdt(
 ) -> Floats:
     """Max-normalised R-CDT, the mNR-CDT sup_θ N_θ[μ](t) of the paper: `pooled_nrcdt` with ``pool="max"``.
 
+    Parameters, result and errors are those of `pooled_nrcdt`.
+
     >>> max_nrcdt(np.ones((3, 8, 8)), n_angles=4, n_levels=16).shape
     (3, 16)
     """
@@ -308,6 +321,8 @@ def mean_nrcdt(
     n_jobs: int | None = -1,
 ) -> Floats:
     """Mean-normalised R-CDT, the aNR-CDT of the follow-up paper: `pooled_nrcdt` with ``pool="mean"``.
+
+    Parameters, result and errors are those of `pooled_nrcdt`.
 
     >>> mean_nrcdt(np.ones((3, 8, 8)), n_angles=4, n_levels=16).shape
     (3, 16)

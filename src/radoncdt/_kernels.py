@@ -535,7 +535,18 @@ def _cumulate(work, out):
 
 
 @_part
-def _quantiles(cumulated, levels, first, nearest, out):
+def _search_room(n_edges, n_levels):
+    """Room for `_quantiles` to work in."""
+    return (
+        np.empty(n_levels + 1, np.int32),
+        np.empty(n_edges, np.int32),
+        np.empty(n_levels),
+        np.empty(n_levels),
+    )
+
+
+@_part
+def _quantiles(cumulated, levels, room, out):
     """Where the cumulated masses first exceed each of the ascending levels, in bins: inf{s : F(s) > t}.
 
     Levels are fractions of the whole; F is linear inside a bin. At t = 1 it is the end of the last bin with mass.
@@ -544,6 +555,7 @@ def _quantiles(cumulated, levels, first, nearest, out):
     equispaced, the first level that is not below it; the last edge marked up to a level begins its bin. What rounding
     or other levels make wrong in this is put right by comparisons that are hardly ever true.
     """
+    first, nearest, below, above = room
     n = levels.size
     last = cumulated.size - 2
     total = cumulated[last + 1]
@@ -567,8 +579,13 @@ def _quantiles(cumulated, levels, first, nearest, out):
             b += 1
         while b > 0 and cumulated[b] > target:
             b -= 1
-        part = (target - cumulated[b]) / (cumulated[b + 1] - cumulated[b])
-        out[k] = b + min(max(part, 0.0), 1.0)
+        below[k] = cumulated[b]
+        above[k] = cumulated[b + 1]
+        out[k] = b
+    for k in range(n):
+        part = (levels[k] * total - below[k]) / (above[k] - below[k])
+        part = part if part > 0 else 0.0
+        out[k] += part if part < 1 else 1.0
 
 
 # ---------------------------------------------------------------- what Python calls
@@ -651,7 +668,7 @@ def image_quantiles(images, bits, sweep, levels, normalise, out, status):
         for lines, members in ((rows, sweep.by_rows), (_columns(frame, box), sweep.by_columns)):
             work = _workspace(lines)
             cumulated = np.empty((GROUP, _most_bins(lines) + 1))
-            first, nearest = np.empty(levels.size + 1, np.int32), np.empty(cumulated.shape[1], np.int32)
+            room = _search_room(cumulated.shape[1], levels.size)
             for d in range(0, members.size, GROUP):
                 _project(lines, sweep, members, d, work)
                 _cumulate(work, cumulated)
@@ -659,7 +676,7 @@ def image_quantiles(images, bits, sweep, levels, normalise, out, status):
                     w = members[d + g]
                     c, s, width = sweep.cosine[w], sweep.sine[w], abs(sweep.along[w])
                     values = out[n, w]
-                    _quantiles(cumulated[g, : work.n_bins[g] + 1], levels, first, nearest, values)
+                    _quantiles(cumulated[g, : work.n_bins[g] + 1], levels, room, values)
                     origin = work.lead[g] + 0.5 * lines.length
                     if sweep.along[w] < 0:
                         origin = work.n_bins[g] - origin
@@ -677,13 +694,13 @@ def image_quantiles(images, bits, sweep, levels, normalise, out, status):
 def bin_quantiles(masses, levels, out):
     """Quantiles of every row of `masses` (rows, bins), in bins."""
     cumulated = np.zeros(masses.shape[1] + 1)
-    first, nearest = np.empty(levels.size + 1, np.int32), np.empty(cumulated.size, np.int32)
+    room = _search_room(cumulated.size, levels.size)
     for n in range(masses.shape[0]):
         total = 0.0
         for b in range(masses.shape[1]):
             total += masses[n, b]
             cumulated[b + 1] = total
-        _quantiles(cumulated, levels, first, nearest, out[n])
+        _quantiles(cumulated, levels, room, out[n])
 
 
 @_kernel

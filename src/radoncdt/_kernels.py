@@ -428,6 +428,7 @@ class Workspace(NamedTuple):
     n_bins: Any
     lead: Any
     depth: Any
+    spare: Any
     starts: Any
     weights: Any
 
@@ -463,6 +464,7 @@ def _workspace(lines):
         np.zeros(GROUP, np.int64),
         np.zeros(GROUP, np.int64),
         np.zeros(GROUP, np.int64),
+        np.empty(_most_bins(lines), real),
         np.empty((GROUP, lines.n_lines), np.int32),
         np.empty((GROUP, 3, lines.n_lines), real),
     )
@@ -512,8 +514,10 @@ def _project(lines, sweep, members, d, work):
             for b in range(n_bins):
                 masses[b] += part[b]
         if sweep.along[members[min(d + g, members.size - 1)]] < 0:
-            for b in range(n_bins // 2):
-                masses[b], masses[n_bins - 1 - b] = masses[n_bins - 1 - b], masses[b]
+            spare = work.spare[:n_bins]
+            spare[:] = masses
+            for b in range(n_bins):
+                masses[b] = spare[n_bins - 1 - b]
 
 
 @_part

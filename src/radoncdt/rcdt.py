@@ -109,7 +109,7 @@ def _map(
             result[chunk] = finish(values)
     else:
         bytes_each = 8 * len(directions) * levels.size + 4 * batch.work() // len(batch)
-        most = min(max(1, 2**20 // bytes_each), -(-len(batch) // (4 * workers)))
+        most = min(max(1, 2**21 // bytes_each), -(-len(batch) // (4 * workers)))
 
         def transform(chunk: slice) -> None:
             result[chunk] = finish(_quantiles(batch, chunk, directions_for(chunk), levels, moments))

@@ -137,17 +137,18 @@ def test_table_1_vertical_shear_is_wrong_as_printed():
 
 @given(images(), st.sampled_from([np.eye(2), -np.eye(2), rotation(np.pi / 2), np.diag([1.0, -1.0])]), st.lists(ANGLES))
 def test_proposition_3_holds_for_images_under_maps_of_the_pixel_grid(image, matrix, angles):
-    """Turned by quarters and mirrored, pixels stay pixels and the statement is exact."""
-    assume(angles)
-    matrix = np.round(matrix)
+    """Turned by quarters and mirrored, pixels stay pixels, and the statement is exact where quantiles are unique.
+
+    They are where there is some grey everywhere. The diagonals are left out: there strips may follow rows or columns,
+    and a map that swaps the two swaps the strips.
+    """
+    assume(angles and np.abs(np.abs(np.cos(angles)) - np.abs(np.sin(angles))).min() > 1e-9)
+    image, matrix = image + image.max() / 10, np.round(matrix)
     moved = push_forward(image, matrix, shape=image.shape[::-1] if matrix[0, 0] == 0 else image.shape)
     scales, turned = seen_through(matrix, np.array(angles))
-    new, old = radoncdt.nrcdt(moved, angles=angles, n_levels=8), radoncdt.nrcdt(image, angles=turned, n_levels=8)
     assert_allclose(scales, 1, rtol=1e-14)
-    spread = np.abs(np.diff(old, axis=-1)).min(initial=1)
-    assume(spread > 1e-9)
-    # levels may fall on a gap of the ink, where rounding chooses the side
-    assert np.mean(np.abs(new - old) < 1e-9) > 0.75
+    new, old = radoncdt.nrcdt(moved, angles=angles, n_levels=8), radoncdt.nrcdt(image, angles=turned, n_levels=8)
+    assert_allclose(new, old, rtol=0, atol=1e-9)
 
 
 # ---------------------------------------------------------------- §3.1: the CDT

@@ -33,7 +33,7 @@ GROUP = 4  # directions projected in one pass, so that pixels are loaded once fo
 END = -1  # behind the blocks of a line
 SKIP = 64  # pixels looked at together when looking for ink
 ABOVE, BEFORE, BEHIND = BLOCK, 2, SKIP + BLOCK
-TALL, SHORT, ROOM = 128, 32, 2**20  # most lines in one sum, most bins of all sums, see `_depth`
+TALL, SHORT, ROOM = 128, 32, 2**20  # lines in one sum, see `_height`; bins of all sums
 
 
 class _Cache(FunctionCache):
@@ -440,23 +440,32 @@ def _most_bins(lines):
 
 
 @_part
-def _depth(slope, lines):
-    """How many lists of sums the lines take turns with, a power of two; the lists are added up afterwards.
+def _depth(n_lines, height, n_bins, room):
+    """How many lists of `n_bins` bins the lines take turns with, a power of two; they are added up afterwards.
 
-    A float32 sum of n equal terms can be wrong by n · 3e-8, for they round alike. Terms are equal where a shape has
-    an even grey and all lines meet the bins alike: where the slope is close to 0 or ±1. Two at least, so that a line
-    need not wait for the sums of the one before; no more than fit into ROOM.
+    As many as leave `height` lines to each, if there is room. Two at least, so that a line need not wait for the sums
+    of the one before.
     """
-    most = SHORT if min(abs(slope), 1 - abs(slope)) < 1 / 32 else TALL
     depth = 2
-    while depth * most < lines.n_lines and 2 * depth * _most_bins(lines) <= ROOM:
+    while depth * height < n_lines and 2 * depth * n_bins <= room:
         depth *= 2
     return depth
 
 
 @_part
+def _height(slope):
+    """How many lines to sum in one list.
+
+    A float32 sum of n equal terms can be wrong by n · 3e-8, for they round alike. Terms are equal where a shape has
+    an even grey and all lines meet the bins alike: where the slope is close to 0 or ±1.
+    """
+    return SHORT if min(abs(slope), 1 - abs(slope)) < 1 / 32 else TALL
+
+
+@_part
 def _workspace(lines):
-    stride = _depth(0.0, lines) * _most_bins(lines)
+    stride = _depth(lines.n_lines, SHORT, 0, 0) * _most_bins(lines)
+    stride = min(stride, max(ROOM, 2 * _most_bins(lines)))
     real = lines.pixels.dtype
     return Workspace(
         np.empty(GROUP * stride, real),
@@ -501,18 +510,21 @@ def _project(lines, sweep, members, d, work):
         slope = sweep.slope[members[min(d + g, members.size - 1)]]
         lead = np.int64(math.ceil(0.5 * abs(slope) * lines.n_lines)) + 1
         n_bins = lines.length + 2 * lead + 2 + BLOCK
-        depth = _depth(slope, lines)
+        depth = _depth(lines.n_lines, _height(slope), n_bins, work.stride)
         work.lead[g], work.n_bins[g], work.depth[g] = lead, n_bins, depth
         work.sums[g * work.stride :][: depth * n_bins] = 0
         _taps(slope, 0.0, g * work.stride + lead, depth, n_bins, work.starts[g], work.weights[g])
     _add_lines(lines, work.starts, work.weights, work.sums)
     for g in range(GROUP):
         n_bins = work.n_bins[g]
-        masses = work.sums[g * work.stride :][:n_bins]
-        for t in range(1, work.depth[g]):
-            part = work.sums[g * work.stride + t * n_bins :][:n_bins]
-            for b in range(n_bins):
-                masses[b] += part[b]
+        lists = work.sums[g * work.stride :]
+        half = work.depth[g] // 2 * n_bins
+        while half >= n_bins:  # the second half of the lists onto the first, until one is left
+            other = lists[half:]
+            for b in range(half):
+                lists[b] += other[b]
+            half //= 2
+        masses = lists[:n_bins]
         if sweep.along[members[min(d + g, members.size - 1)]] < 0:
             spare = work.spare[:n_bins]
             spare[:] = masses

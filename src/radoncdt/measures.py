@@ -317,8 +317,10 @@ def push_forward(
     """
     a = _checks.finite_array(matrix, "matrix")
     y = _checks.finite_array(shift, "shift")
-    if a.shape != (2, 2) or y.shape != (2,):
-        raise ValueError(f"`matrix` must have shape (2, 2) and `shift` (2,), got {a.shape} and {y.shape}")
+    if a.shape != (2, 2):
+        raise ValueError(f"`matrix` must have shape (2, 2), got {a.shape}")
+    if y.shape != (2,):
+        raise ValueError(f"`shift` must have shape (2,), got {y.shape}")
     scales = np.linalg.svd(a, compute_uv=False)
     if scales[1] <= 1e-14 * scales[0]:
         raise ValueError(f"`matrix` must have an inverse, got the singular {a.tolist()}")

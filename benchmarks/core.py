@@ -47,8 +47,8 @@ def drawing(n: int) -> Array:
         (x + 0.35 * y + 0.1 * n) / np.hypot(1, 0.35),
         (0.25 * x - y + 0.2 * n) / np.hypot(0.25, 1),
     ]
-    ink = np.abs(np.hypot(x, y) - n / 10) < 1
-    ink |= (np.minimum(abs(x), abs(y)) < 1) & (np.maximum(abs(x), abs(y)) < n / 12)
+    ink = np.abs(np.hypot(x, y) - n / 16) < 1
+    ink |= (np.minimum(abs(x), abs(y)) < 1) & (np.maximum(abs(x), abs(y)) < n / 20)
     for distance in lines:
         ink |= np.abs(distance) < 1
     return ink.astype(np.float32)
@@ -186,18 +186,21 @@ def invariances() -> Iterator[Row]:
 
 
 def interleaved(functions: dict[str, Callable[[], object]], rounds: int) -> dict[str, Array]:
-    """Seconds of each function, round by round: what disturbs the machine disturbs all."""
-    for function in functions.values():
-        function()
-    seconds: dict[str, list[float]] = {name: [] for name in functions}
-    for _ in range(rounds):
-        for name, function in functions.items():
-            repeats = 1 if seconds[name] and seconds[name][0] > 0.05 else 10
-            begin = time.perf_counter()
-            for _ in range(repeats):
-                function()
-            seconds[name].append((time.perf_counter() - begin) / repeats)
-    return {name: np.array(times) for name, times in seconds.items()}
+    """Seconds of each function, round by round: what disturbs the machine disturbs all.
+
+    A turn is as many calls as take a twentieth of a second, so that what the function before left in the caches, and
+    took from them, does not count.
+    """
+
+    def turn(function: Callable[[], object], repeats: int) -> float:
+        begin = time.perf_counter()
+        for _ in range(repeats):
+            function()
+        return (time.perf_counter() - begin) / repeats
+
+    repeats = {name: 1 + int(0.05 / min(turn(function, 1) for _ in range(3))) for name, function in functions.items()}
+    seconds = [[turn(function, repeats[name]) for name, function in functions.items()] for _ in range(rounds)]
+    return {name: np.array(times) for name, times in zip(functions, zip(*seconds))}
 
 
 def speed() -> Iterator[Row]:

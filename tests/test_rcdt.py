@@ -208,6 +208,13 @@ def test_pools_cover_the_full_circle(pool, measure, n_angles, n_levels):
 
 
 @pytest.mark.parametrize("pool", POOLS)
+def test_pools_cover_the_full_circle_with_the_moments_of_the_levels(pool):
+    half = radoncdt.nrcdt(DRAWING, n_angles=9, moments="levels")
+    pooled = radoncdt.pooled_nrcdt(DRAWING, pool=pool, n_angles=9, moments="levels")
+    assert_allclose(pooled, reference.pool(half, pool), atol=1e-10)
+
+
+@pytest.mark.parametrize("pool", POOLS)
 def test_pools_ignore_the_order_of_the_angles_and_which_of_two_opposites_is_given(pool):
     angles = radoncdt.equispaced_angles(12)
     other = RNG.permutation(angles + np.pi * RNG.integers(-2, 3, 12))

@@ -31,8 +31,9 @@ from radoncdt.measures import EMPTY, NEGATIVE, NOT_FINITE
 BLOCK = 8  # bins of a block: one 256-bit vector of float32
 GROUP = 4  # directions projected in one pass, so that pixels are loaded once for all of them
 END = -1  # behind the blocks of a line
-SKIP = 64  # pixels looked at together when looking for ink
-ABOVE, BEFORE, BEHIND = BLOCK, 2, SKIP + BLOCK
+WORD = 64  # pixels looked at together when looking for ink
+STEP = 4  # bins looked at together when looking for a level
+ABOVE, BEFORE, BEHIND = BLOCK, 2, WORD + BLOCK
 TALL, SHORT, ROOM = 128, 32, 2**20  # lines in one sum, see `_height`; bins of all sums
 
 
@@ -121,15 +122,24 @@ def _add_filtered(typing, sums, starts, pixels, first, weights):
 
 
 @intrinsic
-def _blank(typing, pixels, first):
-    """How many zeros the SKIP pixels from `first` on begin with."""
+def _ink_from(typing, pixels, first):
+    """Which of the WORD pixels from `first` on are not zero, a bit each."""
 
     def generate(context, builder, signature, args):
-        pointer, align = _vector(context, builder, signature.args[0], *args, SKIP)
-        ink = _ink(builder, builder.load(pointer, align=align))
-        return builder.zext(builder.cttz(ink, ir.Constant(ir.IntType(1), 0)), context.get_value_type(types.intp))
+        pointer, align = _vector(context, builder, signature.args[0], *args, WORD)
+        return _ink(builder, builder.load(pointer, align=align))
 
-    return types.intp(pixels, types.intp), generate
+    return types.uint64(pixels, types.intp), generate
+
+
+@intrinsic
+def _lowest(typing, bits):
+    """Place of the lowest bit that is set."""
+
+    def generate(context, builder, signature, args):
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate
 
 
 @intrinsic
@@ -208,7 +218,8 @@ def _scan(bits, into, frame, box):
     Returns the status and the largest |pixel|. The image comes as integers, and `into` is the frame as such: without
     the sign they order like the absolute values, and comparing them vectorises.
     """
-    unsigned = bits.dtype.type(np.iinfo(bits.dtype).max)
+    integer = bits.dtype.type  # what numba makes of int32 & int32 is int64, with half as many in a vector
+    unsigned = integer(np.iinfo(bits.dtype).max)
     columns = np.zeros(bits.shape[1], bits.dtype)
     largest = np.zeros(1, bits.dtype)
     status = 0
@@ -216,9 +227,9 @@ def _scan(bits, into, frame, box):
     for i in range(bits.shape[0]):
         line = bits[i]
         copy = into[ABOVE + i, BEFORE : BEFORE + line.size]
-        top = bottom = line[0] & 0
+        top = bottom = integer(0)
         for k in range(line.size):
-            size = line[k] & unsigned
+            size = integer(line[k] & unsigned)
             copy[k] = line[k]
             columns[k] |= size
             top = max(top, size)
@@ -258,33 +269,49 @@ def _rescale(frame, size):
 
 
 @_part
-def _cut(pixels, start, pitch, count, length):
-    """Cut lines into the blocks of bins that ink reaches: pixel k reaches the bins k, k + 1 and k + 2."""
-    blocks = np.empty(count * ((length + 2 + BLOCK - 1) // BLOCK + 1), np.int32)
-    n = 0
+def _blocks(count, length):
+    """Room for the blocks of `count` lines."""
+    return np.empty(count * ((length + 2 + BLOCK - 1) // BLOCK + 1), np.int32)
+
+
+@_part
+def _cut(pixels, start, pitch, count, length, blocks, n):
+    """Cut lines into the blocks of bins that ink reaches: pixel k reaches the bins k, k + 1 and k + 2.
+
+    Appends to the first n blocks, and returns how many there are.
+    """
     for r in range(count):
         line = start + r * pitch
-        k = 0
-        while k < length + 2:
-            if pixels[line + k] == 0:
-                blank = _blank(pixels, line + k - 2)
-                if blank == SKIP:
-                    k += SKIP - 2
-                    continue
-                k += max(blank - 2, 0)
-            blocks[n] = k
-            n += 1
-            k += BLOCK
+        done = -2  # of the pixels before it all bins are in blocks
+        for first in range(0, length, WORD):
+            ink = _ink_from(pixels, line + first)
+            while done < first + WORD:
+                known = np.uint64(max(done - first, 0))
+                ink = ink >> known << known
+                if ink == 0:
+                    break
+                k = max(first + _lowest(ink), done + 2)
+                blocks[n] = k
+                while pixels[line + k + BLOCK] != 0:  # one after the other where all is ink
+                    k += BLOCK
+                    n += 1
+                    blocks[n] = k
+                n += 1
+                done = k + BLOCK - 2
         blocks[n] = END
         n += 1
-    return Lines(pixels, start, pitch, count, length, blocks)
+    return n
 
 
 @_part
 def _rows(frame, box):
     """The rows of the box, from the top down; pixels from left to right."""
-    pitch = frame.shape[1]
-    return _cut(frame.reshape(-1), box[0] * pitch + box[2], pitch, box[1] - box[0], box[3] - box[2])
+    height, width = box[1] - box[0], box[3] - box[2]
+    pixels, pitch = frame.reshape(-1), frame.shape[1]
+    start = box[0] * pitch + box[2]
+    blocks = _blocks(height, width)
+    _cut(pixels, start, pitch, height, width, blocks, 0)
+    return Lines(pixels, start, pitch, height, width, blocks)
 
 
 @_part
@@ -295,13 +322,15 @@ def _columns(frame, box):
     source = frame.reshape(-1)
     target = np.empty((width + BLOCK) * step, frame.dtype)
     target[:BEFORE] = 0
-    for j in range(width + BLOCK):  # the zeros behind a line are also those before the next
-        target[BEFORE + j * step + height : BEFORE + (j + 1) * step] = 0
-    for i in range(0, height, BLOCK):
-        for j in range(0, width, BLOCK):
-            first = (box[1] - 1 - i) * pitch + box[2] + j
-            _transpose(source, first, -pitch, target, BEFORE + j * step + i, step)
-    return _cut(target, BEFORE, step, width, height)
+    blocks, n = _blocks(width, height), 0
+    for j in range(0, width, BLOCK):
+        first, into = (box[1] - 1) * pitch + box[2] + j, BEFORE + j * step
+        for i in range(0, height, BLOCK):
+            _transpose(source, first - i * pitch, -pitch, target, into + i, step)
+        for i in range(BLOCK):  # the zeros behind a line are also those before the next
+            target[into + i * step + height : into + (i + 1) * step] = 0
+        n = _cut(target, into, step, min(BLOCK, width - j), height, blocks, n)
+    return Lines(target, BEFORE, step, width, height, blocks)
 
 
 @numba.njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
@@ -551,46 +580,53 @@ def _cumulate(work, out):
 
 
 @_part
-def _search_room(n_edges, n_levels):
+def _search_room(n_bins, n_levels):
     """Room for `_quantiles` to work in."""
     return (
         np.empty(n_levels + 1, np.int32),
-        np.empty(n_edges, np.int32),
+        np.empty(n_bins // STEP + 1, np.int32),
         np.empty(n_levels),
         np.empty(n_levels),
     )
 
 
 @_part
-def _quantiles(cumulated, levels, room, out):
+def _quantiles(cumulated, n_bins, levels, room, out):
     """Where the cumulated masses first exceed each of the ascending levels, in bins: inf{s : F(s) > t}.
 
     Levels are fractions of the whole; F is linear inside a bin. At t = 1 it is the end of the last bin with mass.
+    `cumulated` has STEP more places than edges.
 
-    Searching bin by bin stumbles over unpredictable branches. Instead each bin edge marks, as if the levels were
-    equispaced, the first level that is not below it; the last edge marked up to a level begins its bin. What rounding
-    or other levels make wrong in this is put right by comparisons that are hardly ever true.
+    Searching bin by bin stumbles over unpredictable branches. Instead every STEP-th edge marks, as if the levels were
+    equispaced, the first level that is not below it; the last edge marked up to a level begins its bins, and of those
+    the edges not above the level are counted. What rounding or other levels make wrong in this is put right by
+    comparisons that are hardly ever true.
     """
     first, nearest, below, above = room
     n = levels.size
-    last = cumulated.size - 2
-    total = cumulated[last + 1]
+    last = n_bins - 1
+    total = cumulated[n_bins]
     while last > 0 and cumulated[last] == total:
         last -= 1
+    cumulated[last + 2 : last + 2 + STEP] = np.inf
     span = levels[n - 1] - levels[0]
     scale = (n - 1) / (span * total) if span > 0 else 0.0
     offset = levels[0] * total * scale
-    for b in range(last + 1):
-        mark = np.ceil(cumulated[b] * scale - offset)
+    for m in range(last // STEP + 1):
+        mark = np.ceil(cumulated[STEP * m] * scale - offset)
         mark = mark if mark > 0 else 0.0
-        nearest[b] = np.int32(mark if mark < n else n)
+        nearest[m] = np.int32(mark if mark < n else n)
     first[: n + 1] = 0
-    for b in range(last + 1):
-        first[np.uint32(nearest[b])] = b
-    b = 0
+    for m in range(last // STEP + 1):
+        first[np.uint32(nearest[m])] = STEP * m
+    begin = 0
     for k in range(n):
         target = levels[k] * total
-        b = max(b, first[k])
+        begin = max(begin, first[k])
+        b = begin
+        for j in range(1, STEP):
+            b += cumulated[begin + j] <= target
+        b = min(b, last)
         while b < last and cumulated[b + 1] <= target:
             b += 1
         while b > 0 and cumulated[b] > target:
@@ -665,16 +701,25 @@ def image_masses(images, bits, sweep, out, origins, status):
 
 
 @_kernel
-def image_quantiles(images, bits, sweep, levels, normalise, out, status):
-    """Quantiles of all projections, `out` (n, directions, levels): normalised, or in pixels from the image's centre."""
+def image_quantiles(images, bits, sweep, levels, normalise, extremes, out, status):
+    """Quantiles of all projections, `out` (n, directions, levels): normalised, or in pixels from the image's centre.
+
+    With `extremes`, `out` (n, 2, levels) gets but the largest and the smallest over the directions and their opposites;
+    the levels must then be symmetric. Returns whether any image has a status other than 0.
+    """
+    bad = False
     into = _frame(bits[0])
     frame = into.view(images.dtype)
     box = np.empty(4, np.int64)
     moments = np.empty(5)
+    row = np.empty(levels.size)
     for n in range(images.shape[0]):
         status[n], size = _scan(bits[n], into, frame, box)
         if status[n] != 0:
+            bad = True
             continue
+        if extremes:
+            out[n, 0], out[n, 1] = -np.inf, np.inf
         _rescale(frame, size)
         rows = _rows(frame, box)
         if normalise:
@@ -683,16 +728,16 @@ def image_quantiles(images, bits, sweep, levels, normalise, out, status):
         x, y = _box_centre(box, images[n].shape)
         for lines, members in ((rows, sweep.by_rows), (_columns(frame, box), sweep.by_columns)):
             work = _workspace(lines)
-            cumulated = np.empty((GROUP, _most_bins(lines) + 1))
-            room = _search_room(cumulated.shape[1], levels.size)
+            cumulated = np.empty((GROUP, _most_bins(lines) + 1 + STEP))
+            room = _search_room(_most_bins(lines), levels.size)
             for d in range(0, members.size, GROUP):
                 _project(lines, sweep, members, d, work)
                 _cumulate(work, cumulated)
                 for g in range(min(GROUP, members.size - d)):
                     w = members[d + g]
                     c, s, width = sweep.cosine[w], sweep.sine[w], abs(sweep.along[w])
-                    values = out[n, w]
-                    _quantiles(cumulated[g, : work.n_bins[g] + 1], levels, room, values)
+                    values = row if extremes else out[n, w]
+                    _quantiles(cumulated[g], work.n_bins[g], levels, room, values)
                     origin = work.lead[g] + 0.5 * lines.length
                     if sweep.along[w] < 0:
                         origin = work.n_bins[g] - origin
@@ -704,19 +749,30 @@ def image_quantiles(images, bits, sweep, levels, normalise, out, status):
                     else:
                         for k in range(values.size):
                             values[k] = width * (values[k] - origin) + (c * x + s * y)
+                    if extremes:
+                        largest, smallest = out[n, 0], out[n, 1]
+                        for k in range(values.size):
+                            largest[k] = max(largest[k], values[k])
+                            smallest[k] = min(smallest[k], values[k])
+        if extremes:  # the opposite direction has −N(1 − t)
+            for k in range(levels.size):
+                out[n, 0, k] = max(out[n, 0, k], -out[n, 1, levels.size - 1 - k])
+            for k in range(levels.size):
+                out[n, 1, k] = -out[n, 0, levels.size - 1 - k]
+    return bad
 
 
 @_kernel
 def bin_quantiles(masses, levels, out):
     """Quantiles of every row of `masses` (rows, bins), in bins."""
-    cumulated = np.zeros(masses.shape[1] + 1)
-    room = _search_room(cumulated.size, levels.size)
+    cumulated = np.zeros(masses.shape[1] + 1 + STEP)
+    room = _search_room(masses.shape[1], levels.size)
     for n in range(masses.shape[0]):
         total = 0.0
         for b in range(masses.shape[1]):
             total += masses[n, b]
             cumulated[b + 1] = total
-        _quantiles(cumulated, levels, room, out[n])
+        _quantiles(cumulated, masses.shape[1], levels, room, out[n])
 
 
 @_kernel

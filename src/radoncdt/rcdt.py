@@ -6,6 +6,7 @@ mNR-CDT  sup_θ N_θ[μ](t), and other functionals of θ ↦ N_θ[μ](t) that do
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,8 +21,14 @@ Floats = NDArray[np.float64]
 MOMENTS = ("exact", "levels")
 
 
-def _quantiles(batch: Batch, chunk: slice, directions: Directions, levels: Floats, moments: str | None) -> Floats:
-    """R-CDT of a chunk of a batch, or NR-CDT where moments are given: (n, n_angles, n_levels)."""
+def _quantiles(
+    batch: Batch, chunk: slice, directions: Directions, levels: Floats, moments: str | None, extremes: bool = False
+) -> Floats:
+    """R-CDT of a chunk of a batch, or NR-CDT where moments are given: (n, n_angles, n_levels).
+
+    With `extremes`, images may give but the largest and the smallest values over the directions and their opposites:
+    (n, 2, n_levels).
+    """
     items = batch.items[chunk]
     if isinstance(items[0], PointCloud):
         batch.check_mass(chunk.start, cloud_status(items[0]))
@@ -31,9 +38,12 @@ def _quantiles(batch: Batch, chunk: slice, directions: Directions, levels: Float
     else:
         from radoncdt import _kernels
 
-        values, status = np.empty((len(items), len(directions), levels.size)), np.empty(len(items), np.int64)
-        _kernels.image_quantiles(*for_kernel(items), directions.sweep, levels, moments is not None, values, status)
-        batch.check_masses(chunk, status)
+        extremes = extremes and moments != "levels"
+        values = np.empty((len(items), 2 if extremes else len(directions), levels.size))
+        status = np.empty(len(items), np.int64)
+        arrays, sweep, normalise = for_kernel(items), directions.sweep, moments is not None
+        if _kernels.image_quantiles(*arrays, sweep, levels, normalise, extremes, values, status):
+            batch.check_masses(chunk, status)
     if moments == "levels":
         _normalise_by_levels(values, batch, chunk)
     return values
@@ -85,10 +95,14 @@ def _map(
     moments: str | None,
     n_jobs: int | None,
     shape: tuple[int, ...],
-    finish: Callable[[Floats], Floats] = lambda values: values,
+    finish: Callable[[Floats, Directions], Floats] = lambda values, _: values,
     cloud_directions: Directions | None = None,
+    extremes: bool = False,
 ) -> Floats:
-    """`finish` of the quantiles of every measure, in threads: of images, or of directions where the images are few."""
+    """`finish` of the quantiles of every measure, in threads: of images, or of directions where the images are few.
+
+    `finish` is given the directions too. `extremes` says that extreme quantiles are enough for it, see `_quantiles`.
+    """
     batch = Batch.read(images)
     result = np.empty((len(batch), *shape))
     workers = _parallel.n_workers(n_jobs, batch.work() * len(directions))
@@ -99,20 +113,24 @@ def _map(
     if workers > 1 and len(batch) < 2 * workers:
         for chunk in batch.chunks(1):
             every = directions_for(chunk)
-            values = np.empty((1, len(every), levels.size))
+            parts: dict[int, Floats] = {}
 
-            def share(first: int, chunk: slice = chunk, every: Directions = every, values: Floats = values) -> None:
+            def share(first: int, chunk: slice = chunk, every: Directions = every, parts: Any = parts) -> None:
                 some = every.every(workers, first)  # a stride, so that all threads have rows and columns to do
-                values[:, first::workers] = _quantiles(batch, chunk, some, levels, moments)
+                parts[first] = _quantiles(batch, chunk, some, levels, moments, extremes)
 
             _parallel.for_each(share, range(min(workers, len(every))), workers)
-            result[chunk] = finish(values)
+            values = np.empty((1, sum(part.shape[1] for part in parts.values()), levels.size))
+            for first, part in parts.items():
+                values[:, first::workers] = part
+            result[chunk] = finish(values, every)
     else:
         bytes_each = 8 * len(directions) * levels.size + 4 * batch.work() // len(batch)
         most = min(max(1, 2**21 // bytes_each), -(-len(batch) // (4 * workers)))
 
         def transform(chunk: slice) -> None:
-            result[chunk] = finish(_quantiles(batch, chunk, directions_for(chunk), levels, moments))
+            every = directions_for(chunk)
+            result[chunk] = finish(_quantiles(batch, chunk, every, levels, moments, extremes), every)
 
         _parallel.for_each(transform, batch.chunks(most), workers)
     return result.reshape(*batch.lead, *shape)
@@ -227,6 +245,9 @@ POOLS: dict[str, Callable[[Floats], Floats]] = {
     "total_variation": lambda n: np.abs(np.diff(n, axis=-2, append=n[..., :1, :])).sum(axis=-2),
 }
 
+POOLS_OF_EXTREMES = ("max", "min", "range", "max_abs")
+"""Those that depend on the largest and the smallest value alone."""
+
 
 def pooled_nrcdt(
     images: Measures,
@@ -270,15 +291,15 @@ def pooled_nrcdt(
     circle = half.with_opposites
     order = slice(None) if angles is None else np.argsort(np.mod(circle.angles, 2 * np.pi), kind="stable")
 
-    def finish(values: Floats) -> Floats:
-        if values.shape[1] == len(half):  # of images: N_{−θ}(t) = −N_θ(1 − t), and the levels are symmetric
-            if pool == "max":
-                return np.maximum(np.maximum.reduce(values, axis=1), -np.minimum.reduce(values, axis=1)[:, ::-1])
+    def finish(values: Floats, directions: Directions) -> Floats:
+        if directions is half and values.shape[1] >= len(half):
+            # all directions of images: N_{−θ}(t) = −N_θ(1 − t), for the levels are symmetric
             values = np.concatenate([values, -values[..., ::-1]], axis=1)
-        return reduce(values[:, order])
+        return reduce(values) if extremes else reduce(values[:, order])
 
     moments = _checks.choice(moments, "moments", MOMENTS)
-    return _map(images, half, levels, moments, n_jobs, (levels.size,), finish, circle)
+    shape, extremes = (levels.size,), pool in POOLS_OF_EXTREMES
+    return _map(images, half, levels, moments, n_jobs, shape, finish, circle, extremes)
 
 
 def max_nrcdt(

@@ -1,27 +1,62 @@
 """Radon cumulative distribution transforms: features of images that affine maps do not change."""
 
-from radoncdt.cdt import cdt, quantile_levels
+from typing import TYPE_CHECKING, Any
+
+from radoncdt.cdt import cdt, inverse_cdt, quantile_levels
 from radoncdt.directions import equispaced_angles
+from radoncdt.distance import sliced_wasserstein, sliced_wasserstein_distances, wasserstein
+from radoncdt.inverse import interpolate, inverse_rcdt
 from radoncdt.measures import PointCloud, covariance, mass, mean, push_forward
-from radoncdt.radon import back_projection, radon
+from radoncdt.radon import back_projection, filtered_back_projection, radon
 from radoncdt.rcdt import max_nrcdt, mean_nrcdt, nrcdt, pooled_nrcdt, rcdt
+
+if TYPE_CHECKING:
+    from radoncdt import plot
+    from radoncdt.estimators import NormalizedRadonCDT, RadonCDT
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "NormalizedRadonCDT",
     "PointCloud",
+    "RadonCDT",
     "back_projection",
     "cdt",
     "covariance",
     "equispaced_angles",
+    "filtered_back_projection",
+    "interpolate",
+    "inverse_cdt",
+    "inverse_rcdt",
     "mass",
     "max_nrcdt",
     "mean",
     "mean_nrcdt",
     "nrcdt",
+    "plot",
     "pooled_nrcdt",
     "push_forward",
     "quantile_levels",
     "radon",
     "rcdt",
+    "sliced_wasserstein",
+    "sliced_wasserstein_distances",
+    "wasserstein",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What needs scikit-learn or matplotlib is loaded when it is first asked for."""
+    if name in ("RadonCDT", "NormalizedRadonCDT"):
+        from radoncdt import estimators
+
+        return getattr(estimators, name)
+    if name == "plot":
+        from importlib import import_module
+
+        return import_module("radoncdt.plot")
+    raise AttributeError(f"module 'radoncdt' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -91,6 +91,78 @@ def cdt(
     return result.reshape((*values.shape[:-1], *shape))
 
 
+def inverse_cdt(
+    values: ArrayLike,
+    edges: ArrayLike,
+    *,
+    reference: Reference | None = None,
+    points: ArrayLike | None = None,
+) -> Floats:
+    """Masses on bins of the measures that have the given cumulative distribution transforms (§3.1 of the paper).
+
+    The cumulative function is the inverse of the transform: a monotone cubic through the points (value, F_ρ(point)),
+    where equal values are an atom. What a transform does not show, the mass before its first and behind its last
+    value, becomes a tail that continues the density and how it bends. So at edges that are values of the
+    transform the masses are exact.
+
+    Parameters
+    ----------
+    values : array (…, n_points)
+        Transforms, not descending, with n_points ≥ 2.
+    edges : array (n_bins + 1,) or (…, n_bins + 1)
+        Ends of the bins, ascending. Mass on an edge is in the bin to its left.
+    reference, points
+        As in `cdt`: ρ, and the n_points places where the transform was evaluated, ascending; by default the quantiles
+        of ρ at the levels (k + ½)/n_points.
+
+    Returns
+    -------
+    float64 array (…, n_bins)
+        Shares of a whole mass of 1. Mass beyond the edges is in no bin.
+
+    Examples
+    --------
+    >>> masses, edges = np.array([0.1, 0.2, 0.4, 0.3]), np.array([0, 2, 3, 4, 8])
+    >>> levels = np.cumsum([0, *masses])
+    >>> inverse_cdt(cdt(masses, edges, points=levels), edges, points=levels)
+    array([0.1, 0.2, 0.4, 0.3])
+    """
+    from radoncdt import _kernels
+
+    places, grid = _checks.coordinates(values, "values"), _checks.coordinates(edges, "edges")
+    if places.ndim < 1 or places.shape[-1] < 2 or places.size == 0:
+        raise ValueError(f"`values` must have shape (…, n_points) with n_points ≥ 2, got {places.shape}")
+    if points is None:
+        _checked_reference(reference)
+        levels = quantile_levels(places.shape[-1])
+    else:
+        levels, shape = _levels(reference, points)
+        if shape != places.shape[-1:]:
+            raise ValueError(f"`points` must have shape {places.shape[-1:]}, one a value, got {shape}")
+    if (np.diff(levels) <= 0).any():
+        raise ValueError("`points` must ascend, with mass of the reference between them")
+    if grid.ndim < 1 or grid.shape[-1] < 2 or grid.shape[:-1] not in ((), places.shape[:-1]):
+        raise ValueError(f"`edges` must have shape (n_bins + 1,) or {(*places.shape[:-1], 'n_bins + 1')}, got {grid.shape}")
+    if (np.diff(grid) < 0).any():
+        raise ValueError(f"`edges` must ascend, got a step of {np.diff(grid).min():g}")
+    rows = ascending(places, "values").reshape(-1, places.shape[-1])
+    ends = np.ascontiguousarray(np.broadcast_to(grid, (*places.shape[:-1], grid.shape[-1]))).reshape(len(rows), -1)
+    masses = np.empty((len(rows), ends.shape[1] - 1))
+    _kernels.quantile_masses(np.ascontiguousarray(rows), levels, ends, masses)
+    return masses.reshape(*places.shape[:-1], -1)
+
+
+def ascending(values: Floats, name: str) -> Floats:
+    """Quantile functions, without the steps down that are rounding."""
+    steps = np.diff(values, axis=-1)
+    if (steps < -1e-9 * np.abs(values).max()).any():
+        raise ValueError(
+            f"`{name}` must not descend along the last axis, for they are quantiles, got a step of {steps.min():g}; "
+            f"sorted along that axis they are the nearest quantile functions"
+        )
+    return np.maximum.accumulate(values, axis=-1)
+
+
 def _of_bins(mass: ArrayLike, edges: ArrayLike, levels: Floats) -> Floats:
     from radoncdt import _kernels
 
@@ -111,7 +183,7 @@ def _of_samples(samples: ArrayLike | None, weights: ArrayLike | None, levels: Fl
     shares = np.ones(places.shape[-1]) if weights is None else _checks.finite_array(weights, "weights")
     if shares.shape not in (places.shape, places.shape[-1:]):
         raise ValueError(f"`weights` must have shape {places.shape} or {places.shape[-1:]}, got {shares.shape}")
-    _check_masses(shares, "weights")
+    check_masses(shares, "weights")
     rows = places.reshape(-1, places.shape[-1])
     shares = rescaled(np.broadcast_to(shares, places.shape).reshape(rows.shape))
     return sample_quantiles(rows, shares, levels).reshape(*places.shape[:-1], levels.size)
@@ -141,11 +213,11 @@ def checked_bins(mass: ArrayLike, edges: ArrayLike, mass_name: str, edges_name: 
         raise ValueError(f"`{edges_name}` must have shape {expected} for these masses, got {grid.shape}")
     if (np.diff(grid) < 0).any():
         raise ValueError(f"`{edges_name}` must ascend, got a step of {np.diff(grid).min():g}")
-    _check_masses(masses, mass_name)
+    check_masses(masses, mass_name)
     return masses, grid
 
 
-def _check_masses(masses: Floats, name: str) -> None:
+def check_masses(masses: Floats, name: str) -> None:
     if (masses < 0).any():
         raise ValueError(f"`{name}` must not be negative, got {_checks.first_where(masses < 0, masses)}")
     empty = np.argwhere(~masses.any(axis=-1))

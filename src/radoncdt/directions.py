@@ -86,6 +86,16 @@ class Directions:
         return np.abs(self.along)
 
     @cached_property
+    def shares(self) -> Floats:
+        """Share of the half circle that is nearest to each direction, opposites being alike; they sum to 1."""
+        turns = np.mod(self.angles / np.pi, 1)
+        order = np.argsort(turns, kind="stable")
+        gaps = np.diff(turns[order], append=turns[order[0]] + 1)  # from each to the next, once around
+        shares = np.empty(len(self))
+        shares[order] = (gaps + np.roll(gaps, 1)) / 2
+        return shares
+
+    @cached_property
     def sweep(self) -> "Sweep":
         """The directions as the kernels read them."""
         from radoncdt._kernels import Sweep

@@ -142,6 +142,14 @@ class Batch:
             first = int(np.flatnonzero(statuses)[0])
             self.check_mass(chunk.start + first, int(statuses[first]))
 
+    def check_measure(self, i: int) -> None:
+        """Refuse what is no non-negative measure with mass."""
+        values = self.items[i].weights if isinstance(self.items[i], PointCloud) else self.items[i]
+        if values.dtype.kind == "f" and not np.isfinite(values.sum()) and not np.isfinite(values).all():
+            self.check_mass(i, NOT_FINITE)
+        largest, smallest = values.max(), values.min()
+        self.check_mass(i, (NEGATIVE if smallest < 0 else 0) | (EMPTY if largest == smallest == 0 else 0))
+
     def check_mass(self, i: int, status: int) -> None:
         """Raise what is wrong with measure i."""
         label, item = self.label(i), self.items[i]
@@ -152,11 +160,6 @@ class Batch:
             raise ValueError(f"`{label}` must not have negative mass, got {_checks.first_where(values < 0, values)}")
         if status & EMPTY:
             raise ValueError(f"`{label}` must have mass, got zeros only")
-
-
-def cloud_status(cloud: PointCloud) -> int:
-    """Whether the weights are a mass. (They are finite, or there would be no cloud.)"""
-    return (NEGATIVE if (cloud.weights < 0).any() else 0) | (EMPTY if not cloud.weights.any() else 0)
 
 
 def _check_shape(shape: tuple[int, ...], name: str, ndim: int | None) -> None:
@@ -212,7 +215,7 @@ def _moments(batch: Batch) -> tuple[Floats, Floats]:
     for chunk in batch.chunks(16):
         items = batch.items[chunk]
         if isinstance(items[0], PointCloud):
-            batch.check_mass(chunk.start, cloud_status(items[0]))
+            batch.check_measure(chunk.start)
             shares, mean_[chunk], points = centred(items[0])
             covariance_[chunk] = np.einsum("n,ni,nj->ij", shares, points, points)
             continue

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from radoncdt import _checks, _parallel
 from radoncdt.cdt import quantile_levels, sample_quantiles
 from radoncdt.directions import Directions
-from radoncdt.measures import Batch, Measures, PointCloud, centred, cloud_status, for_kernel
+from radoncdt.measures import Batch, Measures, PointCloud, centred, for_kernel
 
 Floats = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ def _quantiles(
     """
     items = batch.items[chunk]
     if isinstance(items[0], PointCloud):
-        batch.check_mass(chunk.start, cloud_status(items[0]))
+        batch.check_measure(chunk.start)
         if moments:
             _check_spread(batch, chunk.start)
         values = _cloud_quantiles(items[0], directions, levels, normalise=moments is not None)[None]

@@ -1,0 +1,290 @@
+"""The transforms as scikit-learn transformers (§4 of the paper).
+
+`X` is an array of images (n, H, W), a list of images of any sizes and PointClouds, or, with `image_shape`, a table of
+flattened images (n, H · W). The result has two axes: a row an image, a column a feature.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from radoncdt import _checks
+from radoncdt.cdt import quantile_levels
+from radoncdt.directions import Directions
+from radoncdt.inverse import inverse_rcdt
+from radoncdt.measures import Batch, PointCloud
+from radoncdt.rcdt import MOMENTS, POOLS, nrcdt, pooled_nrcdt, rcdt
+
+Floats = NDArray[np.float64]
+
+
+class _Transformer(TransformerMixin, BaseEstimator):
+    """What both have in common; `_features` is the transform of images that have been read, (n, …)."""
+
+    n_angles: Any
+    angles: Any
+    n_levels: Any
+    level_grid: Any
+    image_shape: Any
+    n_jobs: Any
+
+    def _features(self, images: Any) -> Floats:
+        raise NotImplementedError
+
+    def _read(self, X: Any, *, reset: bool) -> Batch:  # noqa: N803
+        """The images of X, after the checks of tables that scikit-learn makes."""
+        if self.image_shape is not None:
+            height, width = _checks.pair_of_sizes(self.image_shape, "image_shape")
+            X = validate_data(self, X, reset=reset, dtype=(np.float64, np.float32))  # noqa: N806
+            if X.shape[1] != height * width:
+                raise ValueError(
+                    f"`X` must have {height * width} columns for images of shape {(height, width)}, got {X.shape[1]}"
+                )
+            X = X.reshape(-1, height, width)  # noqa: N806
+        elif not isinstance(X, (list, tuple, PointCloud)) and np.ndim(X) == 2:
+            raise ValueError(
+                f"`X` must be images (n, H, W) or a list of them, got an array of shape {np.shape(X)}; a single image "
+                "goes in a list, and flattened images need `image_shape=(H, W)`"
+            )
+        batch = Batch.read(X, "X")
+        if len(batch.lead) != 1:
+            given = "one PointCloud" if isinstance(X, PointCloud) else f"an array of shape {np.shape(X)}"
+            raise ValueError(f"`X` must be images (n, H, W) or a list of images and PointClouds, got {given}")
+        return batch
+
+    def fit(self, X: Any, y: Any = None) -> Any:  # noqa: N803
+        """Check the parameters and the images, and keep the frame of the images.
+
+        Parameters
+        ----------
+        X : array (n, H, W), list of images and PointClouds, or table (n, H · W)
+        y : ignored
+        """
+        self._check_parameters()
+        directions = Directions.choose(self.n_angles, self.angles)
+        levels = quantile_levels(self.n_levels, self.level_grid)
+        batch = self._read(X, reset=True)
+        for i in range(len(batch)):
+            batch.check_measure(i)
+        self.angles_, self.levels_ = directions.angles.copy(), levels
+        self.image_shape_ = _frame(batch)
+        return self
+
+    def transform(self, X: Any) -> Floats:  # noqa: N803
+        """Features of images.
+
+        Parameters
+        ----------
+        X : array (n, H, W), list of images and PointClouds, or table (n, H · W)
+            Of any size, not only that which was fitted; a table must have the same columns.
+
+        Returns
+        -------
+        float64 array (n, n_features)
+        """
+        check_is_fitted(self)
+        self._check_parameters()
+        batch = self._read(X, reset=False)
+        features = self._features(batch.items)
+        return features.reshape(len(batch), -1)
+
+    def _check_parameters(self) -> None:
+        """Those that the functions would refuse only when they are called."""
+
+    def _options(self) -> dict[str, Any]:
+        angles = {"n_angles": self.n_angles} if self.angles is None else {"angles": self.angles}
+        return {**angles, "n_levels": self.n_levels, "level_grid": self.level_grid, "n_jobs": self.n_jobs}
+
+    def _names_of_levels(self) -> list[str]:
+        return [f"level{j}_t{t:.4g}" for j, t in enumerate(self.levels_)]
+
+    def _names_of_all(self) -> list[str]:
+        """Every direction with every level."""
+        degrees = np.rad2deg(self.angles_)
+        return [f"angle{k}_{a:.4g}deg_{level}" for k, a in enumerate(degrees) for level in self._names_of_levels()]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = self.image_shape is None
+        tags.input_tags.two_d_array = self.image_shape is not None
+        tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = ["float64"]
+        return tags
+
+
+class RadonCDT(_Transformer):
+    """Radon cumulative distribution transform of images: `rcdt`, flattened (§3.1 of the paper).
+
+    Euclidean distances of the features, divided by √n_features, are sliced Wasserstein-2 distances. The features know
+    position, size and rotation; for features that affine maps do not change, see `NormalizedRadonCDT`.
+
+    Parameters
+    ----------
+    n_angles : int, default 128
+        Directions πk/n on the half circle.
+    n_levels : int, default 64
+        Levels of the quantile functions.
+    angles : array, optional
+        Any angles, in radians, instead of the equispaced ones.
+    level_grid : {"midpoint", "uniform"}, default "midpoint"
+        See `quantile_levels`.
+    image_shape : (int, int), optional
+        Shape (H, W) of images that come flattened, as the rows of a table.
+    n_jobs : int, optional
+        Threads, as elsewhere in scikit-learn: one by default, −1 for all cores.
+
+    Attributes
+    ----------
+    angles_ : array (n_angles,)
+        The angles, in radians.
+    levels_ : array (n_levels,)
+        The levels.
+    image_shape_ : (int, int)
+        The frame that `inverse_transform` draws into: as high as the highest and as wide as the widest image fitted;
+        for PointClouds, large enough to hold all points.
+    n_features_in_, feature_names_in_
+        Of tables only.
+
+    Examples
+    --------
+    >>> images = np.random.default_rng(0).random((6, 20, 30))
+    >>> RadonCDT(n_angles=8, n_levels=16).fit_transform(images).shape
+    (6, 128)
+    """
+
+    def __init__(
+        self,
+        n_angles: int = 128,
+        n_levels: int = 64,
+        *,
+        angles: Any = None,
+        level_grid: str = "midpoint",
+        image_shape: tuple[int, int] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_angles = n_angles
+        self.n_levels = n_levels
+        self.angles = angles
+        self.level_grid = level_grid
+        self.image_shape = image_shape
+        self.n_jobs = n_jobs
+
+    def _features(self, images: Any) -> Floats:
+        return rcdt(images, **self._options())
+
+    def inverse_transform(self, X: Any) -> Floats:  # noqa: N803
+        """Images that have given features, in the frame of those that were fitted: `inverse_rcdt`.
+
+        Parameters
+        ----------
+        X : array (n, n_features)
+
+        Returns
+        -------
+        float64 array (n, H, W), or (n, H · W) with `image_shape`
+            Of mass 1; the features do not know the mass.
+        """
+        check_is_fitted(self)
+        features = _checks.finite_array(X, "X")
+        n_features = self.angles_.size * self.levels_.size
+        if features.ndim != 2 or features.shape[1] != n_features or len(features) == 0:
+            raise ValueError(f"`X` must have shape (n, {n_features}), got {features.shape}")
+        values = features.reshape(-1, self.angles_.size, self.levels_.size)
+        images = inverse_rcdt(
+            values, self.image_shape_, angles=self.angles_, level_grid=self.level_grid, n_jobs=self.n_jobs
+        )
+        return images if self.image_shape is None else images.reshape(len(images), -1)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Direction and level of every feature: ``angle3_4.219deg_level10_t0.1641``."""
+        check_is_fitted(self)
+        return np.array(self._names_of_all(), dtype=object)
+
+
+class NormalizedRadonCDT(_Transformer):
+    """Normalised R-CDT of images, pooled over the circle: features that affine maps do not change (§3.3 of the paper).
+
+    Shifted, rotated, scaled, sheared or mirrored, an image has the same features, so that a linear classifier or a
+    nearest neighbour separates classes from one or a few images each.
+
+    Parameters
+    ----------
+    n_angles, n_levels, angles, level_grid, image_shape, n_jobs
+        As in `RadonCDT`.
+    pool : str or None, default "max"
+        See `pooled_nrcdt`. None leaves the NR-CDT unpooled and flattened, n_angles · n_levels features that rotations
+        and shears shift along the angles.
+    moments : {"exact", "levels"}, default "exact"
+        See `nrcdt`.
+
+    Attributes
+    ----------
+    angles_, levels_, image_shape_, n_features_in_, feature_names_in_
+        As in `RadonCDT`.
+
+    Examples
+    --------
+    One image of each of two shapes is enough:
+
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> shapes = [np.ones((40, 40)), np.tri(60)]
+    >>> model = make_pipeline(NormalizedRadonCDT(), KNeighborsClassifier(1)).fit(shapes, ["square", "triangle"])
+    >>> moved = push_forward(np.tri(60), [[0.2, -0.9], [1.1, 0.4]], [3, 5], shape=(120, 120))
+    >>> model.predict([moved])
+    array(['triangle'], dtype='<U8')
+    """
+
+    def __init__(
+        self,
+        n_angles: int = 128,
+        n_levels: int = 64,
+        pool: str | None = "max",
+        *,
+        angles: Any = None,
+        level_grid: str = "midpoint",
+        moments: str = "exact",
+        image_shape: tuple[int, int] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_angles = n_angles
+        self.n_levels = n_levels
+        self.pool = pool
+        self.angles = angles
+        self.level_grid = level_grid
+        self.moments = moments
+        self.image_shape = image_shape
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        if self.pool is not None:
+            _checks.choice(self.pool, "pool", POOLS)
+        _checks.choice(self.moments, "moments", MOMENTS)
+
+    def _features(self, images: Any) -> Floats:
+        options = {**self._options(), "moments": self.moments}
+        return nrcdt(images, **options) if self.pool is None else pooled_nrcdt(images, pool=self.pool, **options)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Pool and level of every feature, ``max_level10_t0.1641``, or direction and level as in `RadonCDT`."""
+        check_is_fitted(self)
+        names = self._names_of_all() if self.pool is None else [f"{self.pool}_{n}" for n in self._names_of_levels()]
+        return np.array(names, dtype=object)
+
+
+def _frame(batch: Batch) -> tuple[int, int]:
+    """Shape of an image, around the origin, that holds all measures."""
+    if isinstance(batch.items, np.ndarray):
+        return batch.items.shape[1], batch.items.shape[2]
+    shapes = [
+        2 * np.ceil(np.abs(item.points[:, ::-1]).max(axis=0)).astype(int) + 1
+        if isinstance(item, PointCloud)
+        else item.shape
+        for item in batch.items
+    ]
+    height, width = np.max(shapes, axis=0).tolist()
+    return height, width

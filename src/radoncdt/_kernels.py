@@ -202,10 +202,12 @@ class Lines(NamedTuple):
 
 
 @_part
-def _frame(bits):
-    """A frame for images of this shape, as integers; zero but for the place of the image."""
-    height, width = bits.shape
-    frame = np.empty((ABOVE + height, BEFORE + width + BEHIND), bits.dtype)
+def _frame(height, width, last):
+    """A frame for images of this shape, as integers; zero but for the place of the image. The last one if it fits."""
+    shape = ABOVE + height, BEFORE + width + BEHIND
+    if last.shape == shape:
+        return last
+    frame = np.empty(shape, last.dtype)
     frame[:ABOVE] = 0
     frame[:, :BEFORE] = 0
     frame[:, BEFORE + width :] = 0
@@ -642,6 +644,8 @@ def _quantiles(cumulated, n_bins, levels, room, out):
 
 
 # ---------------------------------------------------------------- what Python calls
+#
+# Images come one after the other in `pixels`, row by row, with the same bits as integers, and with their `shapes` (n, 2).
 
 
 @_part
@@ -651,37 +655,43 @@ def _box_centre(box, shape):
 
 
 @_kernel
-def image_moments(images, bits, out, status):
+def image_moments(pixels, bits, shapes, out, status):
     """Mean (x, y) and covariance (xx, xy, yy) of every image, `out` (n, 5)."""
-    into = _frame(bits[0])
-    frame = into.view(images.dtype)
+    into, start = np.empty((0, 0), bits.dtype), 0
     box = np.empty(4, np.int64)
-    for n in range(images.shape[0]):
-        status[n], size = _scan(bits[n], into, frame, box)
+    for n in range(shapes.shape[0]):
+        height, width = shapes[n]
+        into = _frame(height, width, into)
+        frame = into.view(pixels.dtype)
+        status[n], size = _scan(bits[start : start + height * width].reshape((height, width)), into, frame, box)
+        start += height * width
         if status[n] == 0:
             _rescale(frame, size)
             _moments(_rows(frame, box), out[n])
-            x, y = _box_centre(box, images[n].shape)
+            x, y = _box_centre(box, (height, width))
             out[n, 0] += x
             out[n, 1] += y
 
 
 @_kernel
-def image_masses(images, bits, sweep, out, origins, status):
+def image_masses(pixels, bits, shapes, sweep, out, origins, status):
     """Masses of the strips, `out` (n, directions, bins), and the position, in bins, of the centre of the image.
 
     In the grid of a box, `length` bins are those of the pixels of a line; they begin (bins − length) // 2 bins in.
     """
-    into = _frame(bits[0])
-    frame = into.view(images.dtype)
+    into, start = np.empty((0, 0), bits.dtype), 0
     box = np.empty(4, np.int64)
     n_bins = out.shape[2]
-    for n in range(images.shape[0]):
-        status[n], size = _scan(bits[n], into, frame, box)
+    for n in range(shapes.shape[0]):
+        height, width = shapes[n]
+        into = _frame(height, width, into)
+        frame = into.view(pixels.dtype)
+        status[n], size = _scan(bits[start : start + height * width].reshape((height, width)), into, frame, box)
+        start += height * width
         if status[n] & NOT_FINITE:
             continue
         exponent = 0 if status[n] & EMPTY else _rescale(frame, size)
-        x, y = _box_centre(box, images[n].shape)
+        x, y = _box_centre(box, (height, width))
         out[n] = 0
         for lines, members in ((_rows(frame, box), sweep.by_rows), (_columns(frame, box), sweep.by_columns)):
             work = _workspace(lines)
@@ -702,20 +712,23 @@ def image_masses(images, bits, sweep, out, origins, status):
 
 
 @_kernel
-def image_quantiles(images, bits, sweep, levels, normalise, extremes, out, status):
+def image_quantiles(pixels, bits, shapes, sweep, levels, normalise, extremes, out, status):
     """Quantiles of all projections, `out` (n, directions, levels): normalised, or in pixels from the image's centre.
 
     With `extremes`, `out` (n, 2, levels) gets but the largest and the smallest over the directions and their opposites;
     the levels must then be symmetric. Returns whether any image has a status other than 0.
     """
     bad = False
-    into = _frame(bits[0])
-    frame = into.view(images.dtype)
+    into, start = np.empty((0, 0), bits.dtype), 0
     box = np.empty(4, np.int64)
     moments = np.empty(5)
     row = np.empty(levels.size)
-    for n in range(images.shape[0]):
-        status[n], size = _scan(bits[n], into, frame, box)
+    for n in range(shapes.shape[0]):
+        height, width = shapes[n]
+        into = _frame(height, width, into)
+        frame = into.view(pixels.dtype)
+        status[n], size = _scan(bits[start : start + height * width].reshape((height, width)), into, frame, box)
+        start += height * width
         if status[n] != 0:
             bad = True
             continue
@@ -726,7 +739,7 @@ def image_quantiles(images, bits, sweep, levels, normalise, extremes, out, statu
         if normalise:
             _moments(rows, moments)
         mx, my, xx, xy, yy = moments
-        x, y = _box_centre(box, images[n].shape)
+        x, y = _box_centre(box, (height, width))
         for lines, members in ((rows, sweep.by_rows), (_columns(frame, box), sweep.by_columns)):
             work = _workspace(lines)
             cumulated = np.empty((GROUP, _most_bins(lines) + 1 + STEP))

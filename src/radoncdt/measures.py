@@ -126,7 +126,7 @@ class Batch:
         return sum(500 * len(item) if isinstance(item, PointCloud) else item.size + 6000 for item in self.items)
 
     def chunks(self, most: int) -> Iterator[slice]:
-        """Runs of at most `most` images of one shape and precision; PointClouds one by one."""
+        """Runs of at most `most` images of one precision; PointClouds one by one."""
         if isinstance(self.items, np.ndarray):
             yield from (slice(i, min(i + most, len(self))) for i in range(0, len(self), most))
             return
@@ -179,18 +179,24 @@ def precision(dtype: DTypeLike) -> type[np.float32] | type[np.float64]:
 
 
 def _kind(item: Measure) -> object:
-    return item if isinstance(item, PointCloud) else (item.shape, precision(item.dtype))
+    return item if isinstance(item, PointCloud) else precision(item.dtype)
 
 
-def for_kernel(images: Sequence[NDArray[Any]] | NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Images of one shape as a contiguous array (n, H, W) of their precision, and the same bits as integers.
+def for_kernel(images: Sequence[NDArray[Any]] | NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
+    """Images of one precision as the kernels read them: all pixels in a row, the same bits as integers, and the shapes.
 
     Neither can be written to: so they have one type, and the kernels are compiled once, whatever the input was.
     """
     real = precision(images[0].dtype)
-    array = np.ascontiguousarray(images, real).view()
-    array.setflags(write=False)
-    return array, array.view(np.int32 if real is np.float32 else np.int64)
+    if isinstance(images, np.ndarray):
+        pixels = np.ascontiguousarray(images, real).reshape(-1)
+        shapes = np.empty((len(images), 2), np.int64)
+        shapes[:] = images.shape[1:]
+    else:
+        pixels = np.concatenate([image.reshape(-1) for image in images], dtype=real)
+        shapes = np.array([image.shape for image in images])
+    pixels.setflags(write=False)
+    return pixels, pixels.view(np.int32 if real is np.float32 else np.int64), shapes
 
 
 def rescaled(masses: Floats) -> Floats:

@@ -109,3 +109,68 @@ def pool(nrcdt_of_half, how):
         "range_abs": np.abs(full).max(0) - np.abs(full).min(0),
         "total_variation": np.abs(np.diff(around, axis=0)).sum(0),
     }[how]
+
+
+def cumulative_of_quantiles(values, levels, s):
+    """F(s) of the measure whose quantiles at the levels are the values: monotone cubics between them, tails beyond."""
+    n = len(values)
+    runs = np.split(np.arange(n), np.flatnonzero(np.diff(values) == 0) + 1)  # a jump ends a run of values that ascend
+    if s < values[0]:
+        return _tail(values[:3] - values[0], levels[:3], values[0] - s)
+    if s >= values[-1]:
+        return 1 - _tail((values[-1] - values[::-1])[:3], (1 - levels[::-1])[:3], s - values[-1])
+    k = max(i for i in range(n) if values[i] <= s)  # the last of equal values: F is continuous from the right
+    (run,) = (run for run in runs if k in run)
+    q, t = values[run], levels[run]
+    i = list(run).index(k)
+    slopes = [_slope(q, t, j) for j in range(len(q))]
+    h, x = q[i + 1] - q[i], (s - q[i]) / (q[i + 1] - q[i])
+    cubic = np.array([2 * x**3 - 3 * x**2 + 1, x**3 - 2 * x**2 + x, -2 * x**3 + 3 * x**2, x**3 - x**2])
+    return cubic @ [t[i], h * slopes[i], t[i + 1], h * slopes[i + 1]]
+
+
+def _slope(q, t, j):
+    """Weighted harmonic mean of the secants on both sides; at an end that of a parabola, limited."""
+    h, d = np.diff(q), np.diff(t) / np.diff(q)
+    if j == len(q) - 1:
+        return _slope(-q[::-1], -t[::-1], 0)
+    if j > 0:
+        return 3 * (h[j - 1] + h[j]) / ((2 * h[j] + h[j - 1]) / d[j - 1] + (h[j] + 2 * h[j - 1]) / d[j])
+    if len(d) == 1:
+        return d[0]
+    return np.clip(((2 * h[0] + h[1]) * d[0] - h[0] * d[1]) / (h[0] + h[1]), d[0] / 2, 2 * d[0])
+
+
+def _tail(places, levels, distance):
+    """Mass beyond a distance outside the first value: a power that has the slope and the bend of F there.
+
+    Places are distances into the support, from the first value.
+    """
+    if levels[0] <= 0 or places[1] == 0:
+        return 0.0
+    if len(places) > 2 and places[2] == places[1]:
+        places, levels = places[:2], levels[:2]
+    slope = _slope(places, levels, 0)
+    d = np.diff(levels) / np.diff(places)
+    bend = 2 * (d[1] - d[0]) / places[2] if len(d) > 1 else 0.0
+    exponent = 1 / (1 - np.clip(bend * levels[0] / slope**2, 0, 0.95))
+    return levels[0] * max(1 - distance * slope / (exponent * levels[0]), 0) ** exponent
+
+
+def wasserstein_of_points(x, weights_x, y, weights_y, p):
+    """Mass by mass: the leftmost that is left of one goes to the leftmost that is left of the other."""
+    first = sorted((a, w) for a, w in zip(x, weights_x) if w > 0)
+    second = sorted((b, w) for b, w in zip(y, weights_y) if w > 0)
+    first = [[a, w / sum(weights_x)] for a, w in first]
+    second = [[b, w / sum(weights_y)] for b, w in second]
+    moved = []
+    while first and second:
+        share = min(first[0][1], second[0][1])
+        moved.append((abs(first[0][0] - second[0][0]), share))
+        for pile in (first, second):
+            pile[0][1] -= share
+            if pile[0][1] < 1e-13:
+                pile.pop(0)
+    if p == np.inf:
+        return max(d for d, _ in moved)
+    return sum(d**p * share for d, share in moved) ** (1 / p)

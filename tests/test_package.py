@@ -15,7 +15,10 @@ from radoncdt import _parallel
 SOURCE = Path(radoncdt.__file__).parent
 
 # a module may import those that stand before it; _kernels and what is heavy is imported inside functions
-ORDER = ["_checks", "_parallel", "directions", "measures", "_kernels", "cdt", "radon", "rcdt", "__init__"]
+ORDER = [
+    *["_checks", "_parallel", "directions", "measures", "_kernels", "cdt", "radon", "rcdt", "inverse", "distance"],
+    *["estimators", "ink", "plot", "__init__", "cli", "__main__"],
+]
 
 
 def run(code, **environment):
@@ -27,11 +30,18 @@ def run(code, **environment):
 
 
 def test_importing_it_loads_nothing_heavy():
-    heavy = ["numba", "llvmlite", "scipy", "sklearn", "joblib", "matplotlib"]
+    heavy = ["numba", "llvmlite", "scipy", "sklearn", "joblib", "matplotlib", "PIL", "tqdm"]
     loaded = run(
         f"import radoncdt, sys; radoncdt.PointCloud([(0, 0)]); print([m for m in {heavy} if m in sys.modules])"
     )
     assert loaded == "[]"
+
+
+def test_estimators_and_pictures_load_when_asked_for():
+    assert run("import radoncdt; print(radoncdt.RadonCDT(8).n_angles, radoncdt.plot.__name__)") == "8 radoncdt.plot"
+    assert set(radoncdt.__all__) <= set(dir(radoncdt))
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = radoncdt.nothing
 
 
 def test_all_names_are_documented():

@@ -645,7 +645,7 @@ def _quantiles(cumulated, n_bins, levels, room, out):
 
 # ---------------------------------------------------------------- what Python calls
 #
-# Images come one after the other in `pixels`, row by row, with the same bits as integers, and with their `shapes` (n, 2).
+# Images come one after the other in `pixels`, row by row, with the same bits as integers, and their `shapes` (n, 2).
 
 
 @_part
@@ -803,7 +803,7 @@ def _end_slope(h0, h1, d0, d1):
 
 @_part
 def _tail(mass, distance, h0, h1, d0, d1):
-    """Mass of the tail beyond a distance from its beginning: F = mass · (1 − distance/L)^k, k and L from F′ and F″ there.
+    """Mass of the tail beyond a distance from its beginning: mass · (1 − distance/L)^k, k and L from F′ and F″ there.
 
     The exponent is 1 for a uniform measure, 3/2 for a disc, and large for a Gaussian.
     """
@@ -818,7 +818,7 @@ def _tail(mass, distance, h0, h1, d0, d1):
 
 @_kernel
 def quantile_masses(values, levels, edges, out):
-    """Masses between ascending edges (rows, bins + 1) of measures given by quantiles (rows, levels): `out` (rows, bins).
+    """Masses `out` (rows, bins) between ascending edges of measures that are given by quantiles (rows, levels).
 
     The cumulative function is the monotone cubic of Fritsch and Butland through the points (value, level); equal values
     are a jump. Beyond the first and the last value it ends in a tail. Mass on an edge is left of it.
@@ -919,7 +919,7 @@ def _first_and_last(mass):
 
 @_part
 def _along_both(mass_a, places_a, wide_a, mass_b, places_b, wide_b, p, scale):
-    """Mean of (|x − y| / scale)^p over the levels, x and y the quantiles of a and b; the largest |x − y| where p = ∞.
+    """Mean of (|x − y| / scale)^p over the levels, x and y the quantiles of a and b; where p = ∞ the largest |x − y|.
 
     Levels that differ by less than SAME are one: rounding must not pair a point with the neighbour of its partner.
     """

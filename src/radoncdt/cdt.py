@@ -142,7 +142,9 @@ def inverse_cdt(
     if (np.diff(levels) <= 0).any():
         raise ValueError("`points` must ascend, with mass of the reference between them")
     if grid.ndim < 1 or grid.shape[-1] < 2 or grid.shape[:-1] not in ((), places.shape[:-1]):
-        raise ValueError(f"`edges` must have shape (n_bins + 1,) or {(*places.shape[:-1], 'n_bins + 1')}, got {grid.shape}")
+        raise ValueError(
+            f"`edges` must have shape (n_bins + 1,) or {(*places.shape[:-1], 'n_bins + 1')}, got {grid.shape}"
+        )
     if (np.diff(grid) < 0).any():
         raise ValueError(f"`edges` must ascend, got a step of {np.diff(grid).min():g}")
     rows = ascending(places, "values").reshape(-1, places.shape[-1])

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from radoncdt import _checks
+from radoncdt import _checks, _parallel
 from radoncdt.cdt import quantile_levels
 from radoncdt.directions import Directions
 from radoncdt.inverse import inverse_rcdt
@@ -32,19 +32,19 @@ class _Transformer(TransformerMixin, BaseEstimator):
     image_shape: Any
     n_jobs: Any
 
-    def _features(self, images: Any) -> Floats:
+    def _features(self, images: Batch) -> Floats:
         raise NotImplementedError
 
     def _read(self, X: Any, *, reset: bool) -> Batch:  # noqa: N803
         """The images of X, after the checks of tables that scikit-learn makes."""
         if self.image_shape is not None:
             height, width = _checks.pair_of_sizes(self.image_shape, "image_shape")
-            X = validate_data(self, X, reset=reset, dtype=(np.float64, np.float32))  # noqa: N806
+            X = validate_data(self, X, reset=reset, dtype=(np.float64, np.float32))
             if X.shape[1] != height * width:
                 raise ValueError(
                     f"`X` must have {height * width} columns for images of shape {(height, width)}, got {X.shape[1]}"
                 )
-            X = X.reshape(-1, height, width)  # noqa: N806
+            X = X.reshape(-1, height, width)
         elif not isinstance(X, (list, tuple, PointCloud)) and np.ndim(X) == 2:
             raise ValueError(
                 f"`X` must be images (n, H, W) or a list of them, got an array of shape {np.shape(X)}; a single image "
@@ -65,6 +65,7 @@ class _Transformer(TransformerMixin, BaseEstimator):
         y : ignored
         """
         self._check_parameters()
+        _parallel.n_workers(self.n_jobs, 0)
         directions = Directions.choose(self.n_angles, self.angles)
         levels = quantile_levels(self.n_levels, self.level_grid)
         batch = self._read(X, reset=True)
@@ -89,7 +90,7 @@ class _Transformer(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         self._check_parameters()
         batch = self._read(X, reset=False)
-        features = self._features(batch.items)
+        features = self._features(batch)
         return features.reshape(len(batch), -1)
 
     def _check_parameters(self) -> None:
@@ -173,7 +174,7 @@ class RadonCDT(_Transformer):
         self.image_shape = image_shape
         self.n_jobs = n_jobs
 
-    def _features(self, images: Any) -> Floats:
+    def _features(self, images: Batch) -> Floats:
         return rcdt(images, **self._options())
 
     def inverse_transform(self, X: Any) -> Floats:  # noqa: N803
@@ -265,7 +266,7 @@ class NormalizedRadonCDT(_Transformer):
             _checks.choice(self.pool, "pool", POOLS)
         _checks.choice(self.moments, "moments", MOMENTS)
 
-    def _features(self, images: Any) -> Floats:
+    def _features(self, images: Batch) -> Floats:
         options = {**self._options(), "moments": self.moments}
         return nrcdt(images, **options) if self.pool is None else pooled_nrcdt(images, pool=self.pool, **options)
 

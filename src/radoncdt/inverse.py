@@ -52,7 +52,7 @@ def inverse_rcdt(
     Warns
     -----
     UserWarning
-        When more than a hundredth of the mass of an image is outside the frame.
+        When in some direction more than a hundredth of the mass is outside the frame.
 
     Examples
     --------
@@ -69,27 +69,28 @@ def inverse_rcdt(
     n_angles, n_levels = values.shape[-2:]
     directions = Directions(equispaced_angles(n_angles) if angles is None else angles)
     if len(directions) != n_angles:
-        raise ValueError(f"`angles` must have shape ({n_angles},), one a direction of `features`, got {len(directions)}")
+        raise ValueError(
+            f"`angles` must have shape ({n_angles},), one a direction of `features`, got {len(directions)}"
+        )
     levels = quantile_levels(n_levels, level_grid)
     height, width = _checks.pair_of_sizes(shape, "shape")
     n_bins = height + width + 2
     edges = (np.arange(n_bins + 1) - n_bins / 2) * directions.widths[:, None]
     images = np.empty((int(np.prod(values.shape[:-2])), height, width))
     rows = ascending(values, "features").reshape(-1, n_angles, n_levels)
-    outside = 0.0
-    for image, row in zip(images, rows):
+    half = (width * np.abs(directions.cosines) + height * np.abs(directions.sines)) / 2
+    outside = (np.abs(rows) > half[:, None] + 1).mean(axis=-1).max(axis=-1)  # share of the levels, at worst
+    for image, row, away in zip(images, rows, outside):
         masses = inverse_cdt(row, edges, points=levels)
         rough = filtered_back_projection(masses, edges, directions.angles, (height, width), n_jobs=n_jobs)
-        inside = float(np.clip(rough.sum(), 0, 1))
-        image[:] = _nearest_measure(rough, inside)
-        outside = max(outside, 1 - inside)
-    if outside > 0.01:
-        warnings.warn(f"up to {outside:.0%} of the mass of an image is outside the shape {shape}", stacklevel=2)
+        image[:] = _nearest_measure(rough, float(np.clip(rough.sum(), 0, 1)) if away else 1.0)
+    if outside.max() > 0.01:
+        warnings.warn(f"in some direction {outside.max():.0%} of the mass is outside the shape {shape}", stacklevel=2)
     return images.reshape(*values.shape[:-2], height, width)
 
 
 def _nearest_measure(image: Floats, mass: float) -> Floats:
-    """Euclidean projection on the images without negative pixels that have a given mass: max(image − τ, 0) with some τ."""
+    """Euclidean projection on images of a given mass without negative pixels: max(image − τ, 0) for some τ."""
     if mass == 0:
         return np.zeros_like(image)
     descending = np.sort(image, axis=None)[::-1]

@@ -76,7 +76,6 @@ class PointCloud:
 
 
 Measure = NDArray[Any] | PointCloud
-Measures = ArrayLike | PointCloud | Sequence[Any]
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,12 @@ class Batch:
 
     @classmethod
     def read(cls, images: object, name: str = "images") -> "Batch":
-        """Understand an image (H, W), a stack (…, H, W), a PointCloud, or a list of images and PointClouds."""
+        """Understand an image (H, W), a stack (…, H, W), a PointCloud, or a list of images and PointClouds.
+
+        A batch stays what it is, with its own name.
+        """
+        if isinstance(images, Batch):
+            return images
         if isinstance(images, PointCloud):
             return cls([images], (), name)
         if isinstance(images, (list, tuple)):
@@ -160,6 +164,9 @@ class Batch:
             raise ValueError(f"`{label}` must not have negative mass, got {_checks.first_where(values < 0, values)}")
         if status & EMPTY:
             raise ValueError(f"`{label}` must have mass, got zeros only")
+
+
+Measures = ArrayLike | PointCloud | Sequence[Any] | Batch
 
 
 def _check_shape(shape: tuple[int, ...], name: str, ndim: int | None) -> None:

@@ -1,0 +1,7 @@
+"""``python -m radoncdt`` is ``radoncdt``."""
+
+import sys
+
+from radoncdt.cli import main
+
+sys.exit(main())

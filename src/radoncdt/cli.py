@@ -1,0 +1,260 @@
+"""The command line: ``radoncdt show`` and ``radoncdt transform``."""
+
+import argparse
+import csv
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import radoncdt
+from radoncdt.ink import INKS, InkError, image_files, read_ink
+from radoncdt.rcdt import POOLS
+
+BATCH = 64
+"""Images read before they are transformed together."""
+
+DESCRIPTION = """\
+Features of shapes that shifts, rotations, scaling, shear and mirroring do not change.
+
+examples:
+  radoncdt show anchor.png --out pipeline.png
+  radoncdt transform catalogue/*.png --out features.npz
+  radoncdt transform folder/ --pool none --angles 32 --out features.csv
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; the exit status is 0, 1 if some image was refused, 2 for a wrong call."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        return int(options.run(options, parser))
+    except KeyboardInterrupt:
+        print("interrupted; nothing was written", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("radoncdt", description=DESCRIPTION, formatter_class=raw)
+    parser.add_argument("--version", action="version", version=f"radoncdt {radoncdt.__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("files", nargs="+", metavar="FILE", help="image files, or folders of them")
+    common.add_argument(
+        "--angles", type=int, default=128, metavar="N", help="directions on the half circle (default 128)"
+    )
+    common.add_argument(
+        "--levels", type=int, default=64, metavar="N", help="levels of the quantile functions (default 64)"
+    )
+    common.add_argument(
+        "--ink",
+        choices=INKS,
+        default="auto",
+        help="whether ink is darker or brighter than the paper; auto (the default) looks at the border of the image",
+    )
+
+    show = commands.add_parser(
+        "show",
+        parents=[common],
+        formatter_class=raw,
+        help="draw an image, its Radon transform, R-CDT, NR-CDT and mNR-CDT",
+        description="Draw the whole way from an image to its mNR-CDT in one figure.",
+        epilog="Without --out the figure opens in a window, or, where there is none, is written to NAME_pipeline.png.",
+    )
+    show.add_argument("--out", type=Path, metavar="FILE.png", help="write to this file; a folder, for several images")
+    show.set_defaults(run=_show)
+
+    transform = commands.add_parser(
+        "transform",
+        parents=[common],
+        formatter_class=raw,
+        help="compute features of image files",
+        description="Compute the features of image files and write them to one file, a row an image.",
+        epilog="""\
+The .npz holds the arrays paths, features (n, …), angles (in radians) and levels, and pool; read it with numpy.load.
+The .csv has a column for the file and one for each feature, named after its direction and level.
+Files that cannot be read are named, left out, and make the exit status 1; the rest is written.""",
+    )
+    transform.add_argument("--out", type=Path, required=True, metavar="FILE", help="features.npz or features.csv")
+    transform.add_argument(
+        "--pool",
+        choices=[*POOLS, "none"],
+        default="max",
+        metavar="POOL",
+        help=f"how to pool over the circle: {', '.join(POOLS)}, or none for the whole NR-CDT (default max)",
+    )
+    transform.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads (default -1, all cores)")
+    transform.set_defaults(run=_transform)
+    return parser
+
+
+def _check_counts(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    for name, least in (("angles", 1), ("levels", 2)):
+        if getattr(options, name) < least:
+            parser.error(f"--{name} must be at least {least}, got {getattr(options, name)}")
+    if getattr(options, "jobs", 1) == 0:
+        parser.error("--jobs must not be 0; 1 is one thread, -1 all cores")
+
+
+def _inks(files: Sequence[Path], ink: str, refuse: Callable[[str], None]) -> Iterator[tuple[Path, NDArray[np.float32]]]:
+    """The images that can be read."""
+    for path in files:
+        try:
+            image = read_ink(path, ink=ink)
+        except InkError as error:
+            refuse(str(error))
+        else:
+            yield path, image
+
+
+def _files(options: argparse.Namespace, parser: argparse.ArgumentParser) -> list[Path]:
+    files = image_files(options.files)
+    if not files:
+        parser.error(f"no image files in {', '.join(map(str, options.files))}")
+    return files
+
+
+# ---------------------------------------------------------------- show
+
+
+def _show(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    _check_counts(options, parser)
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        parser.error("drawing needs matplotlib: pip install 'radoncdt[plot]'")
+    files, out = _files(options, parser), options.out
+    if out is not None and len(files) > 1 and not out.is_dir():
+        parser.error(f"--out must be a folder that exists, for {len(files)} images, got {out}")
+    if out is not None and not out.is_dir():
+        if not out.parent.is_dir():
+            parser.error(f"--out must be in a folder that exists, got {out}")
+        from matplotlib.backend_bases import FigureCanvasBase
+
+        if out.suffix.lower().lstrip(".") not in FigureCanvasBase.get_supported_filetypes():
+            parser.error(f"--out must end in .png, .pdf or .svg, got {out}")
+    refused: list[str] = []
+
+    def refuse(message: str) -> None:
+        refused.append(message)
+        print(f"radoncdt: {message}", file=sys.stderr)
+
+    window = out is None and _has_window()
+    for path, image in _inks(files, options.ink, refuse):
+        figure = _figure(window)
+        radoncdt.plot.pipeline(image, n_angles=options.angles, n_levels=options.levels, axes=figure.subplots(2, 3))
+        figure.suptitle(path.name)
+        if window:
+            continue
+        name = f"{path.stem}_pipeline.png"
+        target = Path(name) if out is None else out / name if out.is_dir() else out
+        _write(target, partial(figure.savefig, format=target.suffix[1:], dpi=110))
+        print(target)
+    if window and len(refused) < len(files):
+        from matplotlib import pyplot
+
+        pyplot.show()
+    return 1 if refused else 0
+
+
+def _has_window() -> bool:
+    """Whether matplotlib finds a way to open one."""
+    from matplotlib import pyplot
+
+    return pyplot.get_backend().lower() not in ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template")
+
+
+def _figure(window: bool) -> Any:
+    if window:
+        from matplotlib import pyplot
+
+        return pyplot.figure(figsize=(12, 7), layout="constrained")
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(12, 7), layout="constrained")
+
+
+# ---------------------------------------------------------------- transform
+
+
+def _transform(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    _check_counts(options, parser)
+    if options.out.suffix.lower() not in (".npz", ".csv"):
+        parser.error(f"--out must end in .npz or .csv, got {options.out}")
+    if not options.out.parent.is_dir():
+        parser.error(f"--out must be in a folder that exists, got {options.out}")
+    from tqdm import tqdm
+
+    files = _files(options, parser)
+    pool = None if options.pool == "none" else options.pool
+    transformer = radoncdt.NormalizedRadonCDT(options.angles, options.levels, pool, n_jobs=options.jobs)
+    names: list[str] = []
+    parts: list[NDArray[np.float64]] = []
+    refused: list[str] = []
+    with tqdm(files, unit="image", delay=2, disable=None, file=sys.stderr) as bar:
+
+        def refuse(message: str) -> None:
+            refused.append(message)
+            bar.write(f"radoncdt: {message}", file=sys.stderr)
+
+        waiting: list[NDArray[np.float32]] = []
+        for path, image in _inks(bar, options.ink, refuse):
+            names.append(str(path))
+            waiting.append(image)
+            if len(waiting) == BATCH:
+                parts.append(transformer.fit_transform(waiting))
+                waiting = []
+        if waiting:
+            parts.append(transformer.fit_transform(waiting))
+    if not names:
+        print(f"radoncdt: none of {len(files)} files could be read; {options.out} is not written", file=sys.stderr)
+        return 1
+    features = np.concatenate(parts)
+
+    def save(file: IO[bytes]) -> None:
+        if options.out.suffix.lower() == ".npz":
+            values = features if pool else features.reshape(len(features), options.angles, options.levels)
+            angles, levels = transformer.angles_, transformer.levels_
+            np.savez_compressed(file, paths=names, features=values, angles=angles, levels=levels, pool=options.pool)
+        else:
+            _save_csv(file, names, list(transformer.get_feature_names_out()), features)
+
+    _write(options.out, save)
+    left_out = f", {len(refused)} refused" if refused else ""
+    print(f"{options.out}: {features.shape[1]} features of {len(names)} images{left_out}")
+    return 1 if refused else 0
+
+
+def _save_csv(file: IO[bytes], names: list[str], columns: list[str], features: NDArray[np.float64]) -> None:
+    import io
+
+    text = io.TextIOWrapper(file, "utf-8", newline="")
+    writer = csv.writer(text)
+    writer.writerow(["file", *columns])
+    writer.writerows([name, *map(repr, row)] for name, row in zip(names, features.tolist()))
+    text.flush()
+    text.detach()
+
+
+def _write(path: Path, save: Callable[[IO[bytes]], None]) -> None:
+    """Write a file as a whole or not at all."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            save(file)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(name, 0o666 & ~umask)  # a temporary file is for its owner only
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise

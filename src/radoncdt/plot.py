@@ -1,0 +1,252 @@
+"""Pictures of the transforms. Needs matplotlib: ``pip install radoncdt[plot]``.
+
+Every function takes the `Axes` to draw on, or makes a new figure of its own, and returns the `Axes`. None touches
+pyplot, so no window opens and nothing is shared; ``ax.figure.savefig("picture.png")`` writes what was drawn.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike, NDArray
+
+from radoncdt import _checks
+from radoncdt.cdt import quantile_levels
+from radoncdt.directions import equispaced_angles
+from radoncdt.measures import Batch, PointCloud
+from radoncdt.radon import radon
+from radoncdt.rcdt import max_nrcdt
+from radoncdt.rcdt import nrcdt as nrcdt_of
+from radoncdt.rcdt import rcdt as rcdt_of
+
+KINDS = ("image", "curves")
+ANGLES = "angle θ in degrees"
+CYCLIC = colormaps["twilight"]
+
+
+def measure(image: ArrayLike | PointCloud, *, ax: Axes | None = None) -> Axes:
+    """An image, dark where its mass is, or the points of a cloud, large where their weight is; x right, y up.
+
+    >>> measure(np.eye(3)).get_title()
+    'μ'
+    """
+    ax, item = _axes(ax), _single(image)
+    if isinstance(item, PointCloud):
+        sizes = 100 * item.weights / item.weights.max()
+        ax.scatter(item.points[:, 0], item.points[:, 1], s=sizes, color="black", linewidths=0)
+        ax.set_aspect("equal")
+    else:
+        height, width = item.shape
+        ax.imshow(item, cmap="gray_r", extent=(-width / 2, width / 2, -height / 2, height / 2), vmin=0)
+    ax.set_title("μ")
+    return ax
+
+
+def sinogram(image: ArrayLike | PointCloud, *, n_angles: int = 180, ax: Axes | None = None) -> Axes:
+    """Radon transform R_θ[μ]: densities of the projections on all directions of the half circle.
+
+    >>> sinogram(np.eye(3), n_angles=16).get_xlabel()
+    'angle θ in degrees'
+    """
+    ax, item = _axes(ax), _single(image)
+    masses, edges = radon(item, n_angles=n_angles)
+    density = masses / np.diff(edges)
+    low, high = _extent(masses, edges)
+    grid = np.linspace(low, high, 2 * masses.shape[-1])
+    rows = [np.interp(grid, (e[1:] + e[:-1]) / 2, d, 0, 0) for e, d in zip(edges, density)]
+    ax.imshow(np.transpose(rows), origin="lower", aspect="auto", cmap="magma", extent=(0, 180, low, high))
+    ax.set(xlabel=ANGLES, ylabel="⟨x, θ⟩ in pixels", title="Radon transform  $R_θ[μ]$", xticks=[0, 45, 90, 135, 180])
+    return ax
+
+
+def _extent(masses: NDArray[Any], edges: NDArray[Any]) -> tuple[float, float]:
+    """Where there is mass in any direction."""
+    lows, highs = np.where(masses > 0, edges[:, :-1], np.inf), np.where(masses > 0, edges[:, 1:], -np.inf)
+    return float(lows.min()), float(highs.max())
+
+
+def rcdt(
+    image: ArrayLike | PointCloud,
+    *,
+    kind: str = "image",
+    n_angles: int = 64,
+    n_levels: int = 64,
+    ax: Axes | None = None,
+) -> Axes:
+    """R-CDT of an image: quantiles as an image over angles and levels, or as a fan of curves around the circle.
+
+    >>> rcdt(np.eye(3), kind="curves", n_angles=8).get_xlabel()
+    'level t'
+    """
+    values = rcdt_of(_single(image), n_angles=n_angles, n_levels=n_levels)
+    return _quantiles(values, kind, ax, "R-CDT", "quantile in pixels")
+
+
+def nrcdt(
+    image: ArrayLike | PointCloud,
+    *,
+    kind: str = "image",
+    n_angles: int = 64,
+    n_levels: int = 64,
+    ax: Axes | None = None,
+) -> Axes:
+    """NR-CDT of an image: normalised quantiles as an image over angles and levels, or as a fan of curves.
+
+    >>> nrcdt(np.eye(3), n_angles=8).get_ylabel()
+    'level t'
+    """
+    values = nrcdt_of(_single(image), n_angles=n_angles, n_levels=n_levels)
+    return _quantiles(values, kind, ax, "NR-CDT", "normalised quantile")
+
+
+def _quantiles(values: NDArray[np.float64], kind: str, ax: Axes | None, title: str, label: str) -> Axes:
+    _checks.choice(kind, "kind", KINDS)
+    ax = _axes(ax)
+    n_angles, n_levels = values.shape
+    if kind == "image":
+        largest = np.abs(values).max()
+        picture = ax.imshow(
+            values.T, origin="lower", aspect="auto", cmap="RdBu_r", extent=(0, 180, 0, 1), vmin=-largest, vmax=largest
+        )
+        ax.figure.colorbar(picture, ax=ax, label=label)
+        ax.set(xlabel=ANGLES, ylabel="level t", xticks=[0, 45, 90, 135, 180])
+    else:
+        levels = quantile_levels(n_levels)
+        circle = np.concatenate([values, -values[:, ::-1]])  # with the opposite directions
+        for angle, curve in zip(equispaced_angles(2 * n_angles), circle):
+            ax.plot(levels, curve, color=CYCLIC(angle / np.pi), linewidth=0.8, alpha=0.8)
+        ax.set(xlabel="level t", ylabel=label)
+        ax.spines[["top", "right"]].set_visible(False)
+    ax.set_title(title)
+    return ax
+
+
+def pooled(
+    features: ArrayLike,
+    labels: Sequence[Any] | NDArray[Any] | None = None,
+    *,
+    templates: ArrayLike | None = None,
+    template_labels: Sequence[Any] | NDArray[Any] | None = None,
+    level_grid: str = "midpoint",
+    ax: Axes | None = None,
+) -> Axes:
+    """Pooled curves such as the mNR-CDT, coloured by class, with the curves of templates bold (Fig. 4 of the paper).
+
+    Parameters
+    ----------
+    features : array (n, n_levels)
+        As `max_nrcdt` gives them.
+    labels : sequence (n,), optional
+        Their classes, which the legend names.
+    templates : array (k, n_levels), optional
+        Curves to draw bold.
+    template_labels : sequence (k,), optional
+        Their classes; by default the classes of `labels` in sorted order, one template each.
+    level_grid : {"midpoint", "uniform"}
+        The levels of the features.
+    ax : Axes, optional
+
+    >>> curves = max_nrcdt(np.random.default_rng(0).random((6, 9, 9)), n_angles=8)
+    >>> ax = pooled(curves, ["a", "b"] * 3, templates=curves[:2])
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['a', 'b']
+    """
+    curves = _curves(features, "features")
+    names = np.zeros(len(curves), int) if labels is None else _labels(labels, "labels", len(curves))
+    bold = np.empty((0, curves.shape[1])) if templates is None else _curves(templates, "templates")
+    if bold.shape[1] != curves.shape[1]:
+        raise ValueError(f"`templates` must have {curves.shape[1]} levels, as `features` have, got {bold.shape[1]}")
+    if template_labels is None:
+        bold_names = np.unique(names) if len(np.unique(names)) == len(bold) else None
+        if bold_names is None and len(bold):
+            raise ValueError(
+                f"`template_labels` must be given for {len(bold)} templates of {len(np.unique(names))} classes"
+            )
+        bold_names = names[:0] if bold_names is None or not len(bold) else bold_names
+    else:
+        bold_names = _labels(template_labels, "template_labels", len(bold))
+    ax, levels = _axes(ax), quantile_levels(curves.shape[1], level_grid)
+    classes = np.unique(np.concatenate([names, bold_names]))
+    for k, name in enumerate(classes):
+        colour = f"C{k % 10}"
+        ax.plot(levels, curves[names == name].T, color=colour, linewidth=0.8, alpha=0.4)
+        ax.plot(levels, bold[bold_names == name].T, color=colour, linewidth=2.5)
+        ax.plot([], [], color=colour, linewidth=2.5, label=str(name))
+    if labels is not None:
+        ax.legend(frameon=False)
+    ax.set(xlabel="level t", ylabel=r"$\sup_θ\, N_θ[μ](t)$", title="mNR-CDT")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def pipeline(
+    image: ArrayLike | PointCloud, *, n_angles: int = 128, n_levels: int = 64, axes: Any = None
+) -> NDArray[np.object_]:
+    """The whole way of one image: measure, Radon transform, R-CDT, NR-CDT, its curves, and the mNR-CDT they lie under.
+
+    Parameters
+    ----------
+    image : array (H, W) or PointCloud
+    n_angles, n_levels : int
+    axes : array of six Axes, optional
+        Where to draw; by default a new figure of two rows.
+
+    Returns
+    -------
+    array (2, 3) of Axes, or the axes given
+
+    >>> pipeline(np.tri(9), n_angles=8, n_levels=8).shape
+    (2, 3)
+    """
+    if axes is None:
+        axes = Figure(figsize=(12, 7), layout="constrained").subplots(2, 3)
+    panels = np.asarray(axes, dtype=object)
+    if panels.size != 6:
+        raise ValueError(f"`axes` must hold six Axes, got {panels.size}")
+    item = _single(image)
+    first = panels.ravel()
+    measure(item, ax=first[0])
+    sinogram(item, n_angles=n_angles, ax=first[1])
+    rcdt(item, n_angles=n_angles, n_levels=n_levels, ax=first[2])
+    nrcdt(item, n_angles=n_angles, n_levels=n_levels, ax=first[3])
+    nrcdt(item, kind="curves", n_angles=n_angles, n_levels=n_levels, ax=first[4])
+    first[4].set_title("NR-CDT, a curve a direction")
+    curve = max_nrcdt(item, n_angles=n_angles, n_levels=n_levels)
+    first[4].plot(quantile_levels(n_levels), curve, color="black", linewidth=2, label="mNR-CDT")
+    first[4].legend(frameon=False)
+    pooled(curve[None], templates=curve[None], ax=first[5])
+    return panels
+
+
+def _axes(ax: Axes | None) -> Axes:
+    if ax is None:
+        return Figure(layout="constrained").subplots()
+    if not isinstance(ax, Axes):
+        raise TypeError(f"`ax` must be matplotlib Axes, got {type(ax).__name__}")
+    return ax
+
+
+def _single(image: Any) -> Any:
+    """One non-negative measure with mass."""
+    batch = Batch.read(image, "image")
+    if batch.lead:
+        raise ValueError(f"`image` must be one image (H, W) or a PointCloud, got {len(batch)}")
+    batch.check_measure(0)
+    return batch.items[0]
+
+
+def _curves(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    curves = _checks.finite_array(values, name)
+    if curves.ndim != 2 or curves.size == 0 or curves.shape[1] < 2:
+        raise ValueError(f"`{name}` must have shape (n, n_levels) with n_levels ≥ 2, got {curves.shape}")
+    return curves
+
+
+def _labels(labels: Any, name: str, n: int) -> NDArray[Any]:
+    array = np.asarray(labels)
+    if array.shape != (n,):
+        raise ValueError(f"`{name}` must have shape ({n},), one a curve, got {array.shape}")
+    return array

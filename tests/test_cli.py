@@ -1,0 +1,244 @@
+"""The command line and the reading of image files."""
+
+import csv
+import os
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from PIL import Image
+
+import radoncdt
+from radoncdt import cli
+from radoncdt.ink import InkError, image_files, read_ink
+
+SHAPE = np.pad(np.tri(20), 6).astype(np.float32)
+
+
+def save(path, grey, **options):
+    Image.fromarray(np.asarray(grey, np.uint8)).save(path, **options)
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Drawings and files that are none; the working folder."""
+    monkeypatch.chdir(tmp_path)
+    save("dark.png", 255 - 255 * SHAPE)
+    save("bright.png", 255 * SHAPE)
+    save("blank.png", np.full((9, 9), 200))
+    (tmp_path / "text.png").write_text("no image")
+    whole = (tmp_path / "dark.png").read_bytes()
+    (tmp_path / "cut.png").write_bytes(whole[: len(whole) // 2])
+    return tmp_path
+
+
+GOOD = ["dark.png", "bright.png"]
+BAD = {
+    "blank.png": "no pixel is darker than the paper",
+    "text.png": "is no image",
+    "cut.png": "cannot be read",
+    "missing.png": "there is no such file",
+}
+
+
+def run(*arguments):
+    """Exit status, whether a command returned it or the parser raised it."""
+    try:
+        return cli.main([str(a) for a in arguments])
+    except SystemExit as stop:
+        return stop.code
+
+
+# ---------------------------------------------------------------- reading
+
+
+def test_ink_is_mass_whichever_side_of_the_paper_it_is_on(folder):
+    assert_array_equal(read_ink("dark.png"), SHAPE)
+    assert_array_equal(read_ink("bright.png"), SHAPE)
+    assert_array_equal(read_ink("dark.png", ink="dark"), SHAPE)
+
+
+def test_grey_paper_has_no_mass(folder):
+    save("grey.png", 180 - 150 * SHAPE)
+    assert_allclose(read_ink("grey.png"), SHAPE, atol=1e-6)
+
+
+def test_colours_palettes_transparency_and_deep_greys_are_read(folder):
+    rgb = np.stack([255 - 255 * SHAPE] * 3, axis=-1)
+    save("colour.png", rgb)
+    Image.fromarray(rgb.astype(np.uint8)).convert("P").save("palette.gif")
+    rgba = np.concatenate([np.zeros((*SHAPE.shape, 3)), 255 * SHAPE[..., None]], axis=-1)
+    save("clear.png", rgba)
+    Image.fromarray((60000 - 50000 * SHAPE).astype(np.uint16)).save("deep.png")
+    Image.fromarray(1 - SHAPE).save("float.tif")
+    Image.fromarray(SHAPE > 0).save("bits.png")
+    for name in ("colour.png", "palette.gif", "clear.png", "deep.png", "float.tif", "bits.png"):
+        assert_allclose(read_ink(name), SHAPE, atol=0.01, err_msg=name)
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_no_drawing_is_refused_by_name(folder, name):
+    with pytest.raises(InkError, match=f"^{name}: {BAD[name]}"):
+        read_ink(name)
+
+
+def test_more_is_refused(folder):
+    with pytest.raises(InkError, match="is a folder"):
+        read_ink(folder)
+    save("nothing.png", np.zeros((5, 5, 4)))
+    with pytest.raises(InkError, match="all transparent"):
+        read_ink("nothing.png")
+    Image.fromarray(np.full((4, 4), np.nan, np.float32)).save("nan.tif")
+    with pytest.raises(InkError, match="not finite"):
+        read_ink("nan.tif")
+    with pytest.raises(ValueError, match="`ink` must be one of"):
+        read_ink("dark.png", ink="red")
+
+
+def test_too_large_an_image_is_refused(folder, monkeypatch):
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
+    with pytest.raises(InkError, match=r"dark\.png: is too large"):
+        read_ink("dark.png")
+
+
+def test_folders_are_searched(folder):
+    (folder / "sub").mkdir()
+    save("sub/a.PNG", SHAPE)
+    (folder / "notes.txt").touch()
+    found = [str(path) for path in image_files([".", "missing.png"])]
+    assert found == ["blank.png", "bright.png", "cut.png", "dark.png", "sub/a.PNG", "text.png", "missing.png"]
+
+
+# ---------------------------------------------------------------- transform
+
+
+def test_transform_writes_npz(folder, capsys):
+    assert run("transform", *GOOD, "--out", "f.npz", "--angles", 16, "--levels", 8) == 0
+    with np.load("f.npz") as data:
+        assert list(data["paths"]) == GOOD
+        expected = radoncdt.max_nrcdt([SHAPE, SHAPE], n_angles=16, n_levels=8)
+        assert_allclose(data["features"], expected, atol=1e-6)
+        assert_array_equal(data["levels"], radoncdt.quantile_levels(8))
+        assert_array_equal(data["angles"], radoncdt.equispaced_angles(16))
+        assert data["pool"] == "max"
+    out, err = capsys.readouterr()
+    assert out == "f.npz: 8 features of 2 images\n"
+    assert err == ""  # no progress bar where there is no terminal
+
+
+def test_transform_writes_csv_with_names(folder):
+    assert run("transform", *GOOD, "--out", "f.csv", "--pool", "none", "--angles", 2, "--levels", 2) == 0
+    with open("f.csv", newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    assert header[:2] == ["file", "angle0_0deg_level0_t0.25"]
+    expected = radoncdt.nrcdt([SHAPE, SHAPE], n_angles=2, n_levels=2).reshape(2, -1)
+    assert_allclose(np.array([row[1:] for row in rows], float), expected, atol=1e-6)
+
+
+def test_transform_of_all_directions_keeps_their_axis(folder):
+    assert run("transform", "dark.png", "--out", "f.npz", "--pool", "none", "--angles", 4, "--levels", 8) == 0
+    assert np.load("f.npz")["features"].shape == (1, 4, 8)
+
+
+def test_transform_names_what_it_refuses_and_goes_on(folder, capsys):
+    assert run("transform", *BAD, *GOOD, "--out", "f.npz") == 1
+    out, err = capsys.readouterr()
+    for name, reason in BAD.items():
+        assert f"radoncdt: {name}: {reason}" in err
+    assert list(np.load("f.npz")["paths"]) == GOOD
+    assert out == "f.npz: 64 features of 2 images, 4 refused\n"
+
+
+def test_transform_of_many_files_goes_in_batches(folder, monkeypatch):
+    monkeypatch.setattr(cli, "BATCH", 2)
+    names = [str(save(f"{k}.png", 255 - 255 * SHAPE)) for k in range(5)]
+    assert run("transform", *names, "--out", "f.npz") == 0
+    assert list(np.load("f.npz")["paths"]) == names
+
+
+def test_nothing_is_written_where_nothing_can_be_read(folder, capsys):
+    (folder / "f.npz").write_text("old")
+    assert run("transform", *BAD, "--out", "f.npz") == 1
+    assert (folder / "f.npz").read_text() == "old"
+    assert "none of 4 files could be read; f.npz is not written" in capsys.readouterr().err
+
+
+def test_an_interrupted_run_leaves_the_old_file(folder, monkeypatch, capsys):
+    (folder / "f.npz").write_text("old")
+    before = sorted(os.listdir())
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(np, "savez_compressed", interrupt)
+    assert run("transform", *GOOD, "--out", "f.npz") == 130
+    assert (folder / "f.npz").read_text() == "old"
+    assert sorted(os.listdir()) == before
+    assert "interrupted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["transform", "dark.png", "--out", "f.txt"], "--out must end in .npz or .csv, got f.txt"),
+        (["transform", "dark.png", "--out", "no/f.npz"], "--out must be in a folder that exists, got no/f.npz"),
+        (["transform", "dark.png"], "--out"),
+        (["transform", "dark.png", "--out", "f.npz", "--angles", "0"], "--angles must be at least 1, got 0"),
+        (["transform", "dark.png", "--out", "f.npz", "--levels", "1"], "--levels must be at least 2, got 1"),
+        (["transform", "dark.png", "--out", "f.npz", "--jobs", "0"], "--jobs must not be 0"),
+        (["transform", "dark.png", "--out", "f.npz", "--pool", "sum"], "invalid choice: 'sum'"),
+        (["transform", "empty", "--out", "f.npz"], "no image files in empty"),
+        (["show", "dark.png", "--out", "f.xyz"], "--out must end in .png, .pdf or .svg, got f.xyz"),
+        (["show", "dark.png", "--out", "no/f.png"], "--out must be in a folder that exists"),
+        (["show", "dark.png", "bright.png", "--out", "f.png"], "--out must be a folder that exists, for 2 images"),
+        ([], "COMMAND"),
+    ],
+)
+def test_wrong_calls_are_refused(folder, capsys, arguments, message):
+    (folder / "empty").mkdir()
+    assert run(*arguments) == 2
+    assert message in capsys.readouterr().err
+    assert not (folder / "f.npz").exists()
+
+
+# ---------------------------------------------------------------- show
+
+
+def test_show_writes_the_picture(folder, capsys):
+    assert run("show", "dark.png", "--out", "picture.png", "--angles", 16) == 0
+    assert capsys.readouterr().out == "picture.png\n"
+    with Image.open("picture.png") as picture:
+        assert picture.size[0] > 800
+
+
+def test_show_names_the_picture_where_no_window_can_open(folder, capsys, monkeypatch):
+    monkeypatch.setattr(cli, "_has_window", lambda: False)
+    assert run("show", "dark.png", "text.png", "bright.png", "--angles", 8) == 1
+    out, err = capsys.readouterr()
+    assert out.split() == ["dark_pipeline.png", "bright_pipeline.png"]
+    assert "text.png: is no image" in err
+
+
+def test_show_writes_several_pictures_into_a_folder(folder):
+    (folder / "out").mkdir()
+    assert run("show", *GOOD, "--out", "out", "--angles", 8) == 0
+    assert sorted(os.listdir("out")) == ["bright_pipeline.png", "dark_pipeline.png"]
+
+
+def test_show_says_what_it_needs(folder, monkeypatch, capsys):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert run("show", "dark.png") == 2
+    assert "pip install 'radoncdt[plot]'" in capsys.readouterr().err
+
+
+def test_help_teaches(capsys):
+    for arguments in (["--help"], ["show", "--help"], ["transform", "--help"]):
+        assert run(*arguments) == 0
+    out = capsys.readouterr().out
+    assert "radoncdt transform catalogue/*.png --out features.npz" in out
+    assert "total_variation" in out
+    assert run("--version") == 0
+    assert capsys.readouterr().out == f"radoncdt {radoncdt.__version__}\n"

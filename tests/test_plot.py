@@ -1,0 +1,112 @@
+"""Pictures: they show the transforms, touch nothing global, and refuse what is no measure."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from numpy.testing import assert_allclose
+
+import radoncdt
+from radoncdt import PointCloud, plot
+
+IMAGE = np.pad(np.tri(12), 4)
+CLOUD = PointCloud([(0, 0), (3, 1), (-2, 5)], [1, 2, 3])
+SINGLE = [plot.measure, plot.sinogram, plot.rcdt, plot.nrcdt]
+
+
+@pytest.mark.parametrize("draw", SINGLE)
+@pytest.mark.parametrize("measure", [IMAGE, CLOUD], ids=["image", "cloud"])
+def test_they_draw_on_the_axes_given_or_on_their_own(draw, measure):
+    ax = Figure().subplots()
+    assert draw(measure, ax=ax) is ax
+    assert draw(measure) is not ax
+    assert ax.has_data()
+    ax.figure.canvas.draw()
+
+
+def test_nothing_global_is_touched():
+    """Drawing in a new process neither imports pyplot nor opens a figure there."""
+    code = "import sys, numpy as np, radoncdt; radoncdt.plot.pipeline(np.tri(9)); print('matplotlib.pyplot' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
+    assert done.stdout.strip() == "False"
+
+
+def test_the_measure_is_shown_upright():
+    image = np.zeros((5, 9))
+    image[0, 8] = 1  # top right
+    picture = plot.measure(image).images[0]
+    assert list(picture.get_extent()) == [-4.5, 4.5, -2.5, 2.5]
+    assert picture.origin == "upper"
+    assert_allclose(picture.get_array(), image)
+
+
+def test_the_sinogram_shows_where_the_projections_are():
+    """A pixel at (10, 0) is projected to 10 cos θ."""
+    image = np.zeros((21, 41))
+    image[10, 30] = 1
+    picture = plot.sinogram(image, n_angles=60).images[0]
+    _, _, low, high = picture.get_extent()
+    rows = picture.get_array().argmax(axis=0)
+    heights = low + (rows + 0.5) / picture.get_array().shape[0] * (high - low)
+    assert_allclose(heights, 10 * np.cos(radoncdt.equispaced_angles(60)), atol=0.75)
+
+
+@pytest.mark.parametrize(("draw", "transform"), [(plot.rcdt, radoncdt.rcdt), (plot.nrcdt, radoncdt.nrcdt)])
+def test_images_and_curves_show_the_transform(draw, transform):
+    values = transform(IMAGE, n_angles=6, n_levels=8)
+    picture = draw(IMAGE, n_angles=6, n_levels=8).images[0]
+    assert picture.origin == "lower"
+    assert_allclose(picture.get_array(), values.T)
+    curves = [line.get_ydata() for line in draw(IMAGE, kind="curves", n_angles=6, n_levels=8).lines]
+    assert_allclose(curves, np.concatenate([values, -values[:, ::-1]]))
+
+
+def test_pooled_curves_are_coloured_by_class_with_templates_bold():
+    features = radoncdt.max_nrcdt(np.random.default_rng(0).random((6, 9, 9)), n_angles=4, n_levels=8)
+    ax = plot.pooled(features[:4], ["b", "a", "b", "a"], templates=features[4:], template_labels=["a", "b"])
+    thin = [line for line in ax.lines if line.get_linewidth() < 1]
+    bold = [line for line in ax.lines if line.get_linewidth() > 2 and len(line.get_xdata())]
+    assert [len(thin), len(bold)] == [4, 2]
+    for line, row in zip(bold, features[4:]):
+        assert_allclose(line.get_ydata(), row)
+    a, b = (line.get_color() for line in bold)
+    assert {line.get_color() for line in thin} == {a, b}
+    assert [line.get_color() for line in thin if np.array_equal(line.get_ydata(), features[1])] == [a]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b"]
+    assert plot.pooled(features).get_legend() is None
+
+
+def test_the_pipeline_has_six_panels_and_can_be_saved(tmp_path):
+    axes = plot.pipeline(IMAGE, n_angles=16, n_levels=16)
+    assert axes.shape == (2, 3)
+    assert all(ax.has_data() for ax in axes.flat)
+    axes[0, 0].figure.savefig(tmp_path / "pipeline.png")
+    given = Figure().subplots(1, 6)
+    assert plot.pipeline(CLOUD, axes=given).shape == (6,)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: plot.sinogram(np.ones((2, 3, 3))), ValueError, "`image` must be one image"),
+        (lambda: plot.rcdt(np.zeros((3, 3))), ValueError, "`image` must have mass"),
+        (lambda: plot.nrcdt(-IMAGE), ValueError, "`image` must not have negative mass"),
+        (lambda: plot.measure(IMAGE * np.nan), ValueError, "`image` must be finite"),
+        (lambda: plot.rcdt(IMAGE, kind="movie"), ValueError, "`kind` must be one of 'image', 'curves', got 'movie'"),
+        (lambda: plot.measure(IMAGE, ax=3), TypeError, "`ax` must be matplotlib Axes, got int"),
+        (lambda: plot.pipeline(IMAGE, axes=Figure().subplots(1, 5)), ValueError, "`axes` must hold six Axes, got 5"),
+        (lambda: plot.pooled(np.ones(4)), ValueError, r"`features` must have shape \(n, n_levels\).* got \(4,\)"),
+        (lambda: plot.pooled(np.ones((3, 4)), [1, 2]), ValueError, r"`labels` must have shape \(3,\)"),
+        (lambda: plot.pooled(np.ones((3, 4)), templates=np.ones((1, 5))), ValueError, "`templates` must have 4 levels"),
+        (
+            lambda: plot.pooled(np.ones((3, 4)), [1, 1, 2], templates=np.ones((3, 4))),
+            ValueError,
+            "`template_labels` must be given for 3 templates of 2 classes",
+        ),
+    ],
+)
+def test_refuses(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

@@ -14,9 +14,11 @@ reproduce: .venv/run/ready
 
 bench: .venv/bench/ready
 	.venv/bench/bin/python benchmarks/core.py
+	.venv/bench/bin/python benchmarks/toolbox.py
 
 picture: .venv/plot/ready
 	.venv/plot/bin/python examples/recognise_shapes.py --picture docs/recognise_shapes.png
+	.venv/plot/bin/python examples/pictures.py docs
 
 .venv/test/ready: extras = [test]
 .venv/run/ready: extras =

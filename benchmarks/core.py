@@ -9,12 +9,10 @@
 Exits with 1 when a figure misses its limit.
 """
 
-import argparse
 import subprocess
 import sys
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -22,13 +20,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from reporting import Row, interleaved, main
 from scipy import stats
 
 import radoncdt
 
 Array = NDArray[Any]
-Row = tuple[str, float, str, float]
-"""What is measured, the figure, "≤" or "≥", the limit."""
 
 
 # ---------------------------------------------------------------- images
@@ -185,24 +182,6 @@ def invariances() -> Iterator[Row]:
 # ---------------------------------------------------------------- speed, memory, import
 
 
-def interleaved(functions: dict[str, Callable[[], object]], rounds: int) -> dict[str, Array]:
-    """Seconds of each function, round by round: what disturbs the machine disturbs all.
-
-    A turn is as many calls as take a twentieth of a second, so that what the function before left in the caches, and
-    took from them, does not count.
-    """
-
-    def turn(function: Callable[[], object], repeats: int) -> float:
-        begin = time.perf_counter()
-        for _ in range(repeats):
-            function()
-        return (time.perf_counter() - begin) / repeats
-
-    repeats = {name: 1 + int(0.05 / min(turn(function, 1) for _ in range(3))) for name, function in functions.items()}
-    seconds = [[turn(function, repeats[name]) for name, function in functions.items()] for _ in range(rounds)]
-    return {name: np.array(times) for name, times in zip(functions, zip(*seconds))}
-
-
 def speed() -> Iterator[Row]:
     from skimage.transform import radon
 
@@ -270,22 +249,5 @@ PARTS: dict[str, list[Callable[[], Iterator[Row]]]] = {
 }
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", metavar="part", help=f"one or more of {', '.join(PARTS)}; all by default")
-    chosen = parser.parse_args().parts or list(PARTS)
-    if unknown := [part for part in chosen if part not in PARTS]:
-        parser.error(f"unknown part {unknown[0]!r}; choose from {', '.join(PARTS)}")
-    warnings.simplefilter("error")
-    missed = 0
-    for part in chosen:
-        for measure in PARTS[part]:
-            for name, figure, sign, limit in measure():
-                good = figure <= limit if sign == "≤" else figure >= limit
-                missed += not good
-                print(f"{'ok    ' if good else 'MISSED'} {name:72s} {figure:10.3g}  {sign} {limit:g}", flush=True)
-    return 1 if missed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, PARTS))

@@ -21,7 +21,7 @@ Image = NDArray[np.float32]
 Polyline = list[tuple[float, float]]
 SIZE = 128
 CIRCLE = [(np.cos(t), np.sin(t)) for t in np.linspace(0, 2 * np.pi, 49)]
-SHAPES: dict[str, list[Polyline]] = {  # polylines in [−1, 1]², y up
+SHAPES: dict[str, list[Polyline]] = {  # polylines in [−1, 1]², y up, in the order of their names
     "anchor": [
         [(0, -1), (0, 0.6)],
         [(-0.4, 0.3), (0.4, 0.3)],
@@ -32,13 +32,13 @@ SHAPES: dict[str, list[Polyline]] = {  # polylines in [−1, 1]², y up
         [(-1, -0.6), (-1, 0.5), (-0.5, 0), (0, 0.8), (0.5, 0), (1, 0.5), (1, -0.6), (-1, -0.6)],
         [(-1, -0.3), (1, -0.3)],
     ],
-    "orb": [CIRCLE, [(0, 0), (0, 1)], [(-1, 0), (1, 0)]],
-    "star": [[(r * np.sin(t), r * np.cos(t)) for r, t in zip([1, 0.4] * 5 + [1], np.linspace(0, 2 * np.pi, 11))]],
-    "letter P": [[(-0.5, -1), (-0.5, 1)], [(-0.5 + 0.9 * x, 0.45 + 0.55 * y) for x, y in CIRCLE if x >= -1e-9]],
     "house": [
         [(-0.7, -0.9), (-0.7, 0.2), (0, 1), (0.7, 0.2), (0.7, -0.9), (-0.7, -0.9)],
         [(0, -0.9), (0, -0.3), (0.35, -0.3), (0.35, -0.9)],
     ],
+    "letter P": [[(-0.5, -1), (-0.5, 1)], [(-0.5 + 0.9 * x, 0.45 + 0.55 * y) for x, y in CIRCLE if x >= -1e-9]],
+    "orb": [CIRCLE, [(0, 0), (0, 1)], [(-1, 0), (1, 0)]],
+    "star": [[(r * np.sin(t), r * np.cos(t)) for r, t in zip([1, 0.4] * 5 + [1], np.linspace(0, 2 * np.pi, 11))]],
 }
 
 
@@ -71,35 +71,31 @@ def accuracy(templates: NDArray[np.float64], features: NDArray[np.float64], labe
 
 
 def picture(path: str, templates: Image, copies: Image, labels: NDArray[np.int64]) -> None:
-    import matplotlib
+    from matplotlib.figure import Figure
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+    from radoncdt import plot
 
     shown = 4
-    figure = plt.figure(figsize=(11, 5.2), layout="constrained")
+    figure = Figure(figsize=(11, 5.2), layout="constrained")
     left, right = figure.subfigures(1, 2, width_ratios=[1, 1.05], squeeze=False)[0]
     grid = left.subplots(len(templates), shown + 1)
-    colours = [f"C{k}" for k in range(len(templates))]
     for k, (name, row) in enumerate(zip(SHAPES, grid)):
-        images = [templates[k], *copies[labels == k][:shown]]
-        for column, (image, axes) in enumerate(zip(images, row)):
-            axes.imshow(1 - image, cmap="gray", vmin=0, vmax=1)
-            axes.set(xticks=[], yticks=[])
-            for side in axes.spines.values():
-                side.set(color=colours[k], linewidth=2 if column == 0 else 0.5)
-        row[0].set_ylabel(name, color=colours[k], rotation=0, ha="right", va="center", fontsize=11)
+        for column, (image, ax) in enumerate(zip([templates[k], *copies[labels == k][:shown]], row)):
+            plot.measure(image, ax=ax).set(xticks=[], yticks=[], title="")
+            for side in ax.spines.values():
+                side.set(color=f"C{k}", linewidth=2 if column == 0 else 0.5)
+        row[0].set_ylabel(name, color=f"C{k}", rotation=0, ha="right", va="center", fontsize=11)
     grid[0, 0].set_title("template", fontsize=11)
     grid[0, (shown + 1) // 2].set_title("affine copies", fontsize=11, loc="center")
-    axes = right.subplots()
-    levels = radoncdt.quantile_levels(64)
-    for k, name in enumerate(SHAPES):
-        axes.plot(levels, radoncdt.max_nrcdt(copies[labels == k]).T, color=colours[k], alpha=0.25, linewidth=0.8)
-        axes.plot(levels, radoncdt.max_nrcdt(templates[k]), color=colours[k], linewidth=2, label=name)
-    axes.set_title(f"mNR-CDT of each template and its {np.sum(labels == 0)} copies", fontsize=11)
-    axes.set(xlabel="level t", ylabel=r"$\sup_\theta\, N_\theta[\mu](t)$")
-    axes.legend(frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)
+    names = np.array(list(SHAPES))
+    ax = plot.pooled(
+        radoncdt.max_nrcdt(copies),
+        names[labels],
+        templates=radoncdt.max_nrcdt(templates),
+        template_labels=names,
+        ax=right.subplots(),
+    )
+    ax.set_title(f"mNR-CDT of each template and its {np.sum(labels == 0)} copies", fontsize=11)
     figure.savefig(path, dpi=110)
 
 

@@ -895,6 +895,8 @@ def back_project(values, centres, sweep, image):
 @_part
 def _mean_power(d0, d1, p):
     """Mean of |d|^p while d goes evenly from d0 to d1."""
+    if p == 2:
+        return (d0 * d0 + d0 * d1 + d1 * d1) / 3
     a, b = min(abs(d0), abs(d1)), max(abs(d0), abs(d1))
     if b == 0:
         return 0.0
@@ -972,7 +974,11 @@ def transport(mass_a, places_a, wide_a, mass_b, places_b, wide_b, p, out):
     """
     for row in range(out.size):
         a, x, b, y = mass_a[row], places_a[row], mass_b[row], places_b[row]
-        largest = _along_both(a, x, wide_a, b, y, wide_b, np.inf, 1.0)
-        out[row] = largest
-        if p < np.inf and largest > 0:
-            out[row] = largest * _along_both(a, x, wide_a, b, y, wide_b, p, largest) ** (1 / p)
+        if p <= 4:  # any bound of the distances will do to keep their powers in range
+            scale = max(abs(x[-1] - y[0]), abs(y[-1] - x[0]))
+        else:
+            scale = _along_both(a, x, wide_a, b, y, wide_b, np.inf, 1.0)
+        if p == np.inf or scale == 0:
+            out[row] = scale
+        else:
+            out[row] = scale * _along_both(a, x, wide_a, b, y, wide_b, p, scale) ** (1 / p)

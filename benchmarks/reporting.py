@@ -1,0 +1,51 @@
+"""What all benchmarks share: rows of figures with limits, and timing that a noisy machine does not spoil."""
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Row = tuple[str, float, str, float]
+"""What is measured, the figure, "≤" or "≥", the limit; a limit of ±∞ is none, only something to compare with."""
+
+
+def interleaved(functions: dict[str, Callable[[], object]], rounds: int) -> dict[str, NDArray[Any]]:
+    """Seconds of each function, round by round: what disturbs the machine disturbs all.
+
+    A turn is as many calls as take a twentieth of a second, so that what the function before left in the caches, and
+    took from them, does not count.
+    """
+
+    def turn(function: Callable[[], object], repeats: int) -> float:
+        begin = time.perf_counter()
+        for _ in range(repeats):
+            function()
+        return (time.perf_counter() - begin) / repeats
+
+    repeats = {name: 1 + int(0.05 / min(turn(function, 1) for _ in range(3))) for name, function in functions.items()}
+    seconds = [[turn(function, repeats[name]) for name, function in functions.items()] for _ in range(rounds)]
+    return {name: np.array(times) for name, times in zip(functions, zip(*seconds))}
+
+
+def main(doc: str | None, parts: dict[str, list[Callable[[], Iterator[Row]]]]) -> int:
+    """Measure the parts that the command line names, all by default, and say which figures miss their limits."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", metavar="part", help=f"one or more of {', '.join(parts)}; all by default")
+    chosen = parser.parse_args().parts or list(parts)
+    if unknown := [part for part in chosen if part not in parts]:
+        parser.error(f"unknown part {unknown[0]!r}; choose from {', '.join(parts)}")
+    warnings.simplefilter("error")
+    missed = 0
+    for part in chosen:
+        for measure in parts[part]:
+            for name, figure, sign, limit in measure():
+                good = figure <= limit if sign == "≤" else figure >= limit
+                missed += not good
+                verdict = "      " if np.isinf(limit) else "ok    " if good else "MISSED"
+                against = "" if np.isinf(limit) else f"{sign} {limit:g}"
+                print(f"{verdict} {name:72s} {figure:10.3g}  {against}", flush=True)
+    return 1 if missed else 0

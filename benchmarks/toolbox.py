@@ -1,0 +1,151 @@
+"""Inverses, distances and estimators: every figure that the documentation states, with the limit it is held to.
+
+    python benchmarks/toolbox.py             all of it, about a minute
+    python benchmarks/toolbox.py inverse     round trips, beside torchcdt and PyTransKit where they are installed
+    python benchmarks/toolbox.py distance    sliced Wasserstein distances against closed forms and POT
+    python benchmarks/toolbox.py estimator   what the estimator and lists of mixed sizes cost over the function
+
+Exits with 1 when a figure misses its limit. The peers are not installed by `make bench`; they need
+pip install torch torchcdt pytranskit six scikit-image.
+"""
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from core import sampled
+from numpy.typing import NDArray
+from reporting import Row, interleaved, main
+
+import radoncdt
+from radoncdt import PointCloud
+
+Array = NDArray[Any]
+N, N_ANGLES = 128, 180
+
+
+# ---------------------------------------------------------------- inverses
+
+
+def gaussian(x: Array, y: Array) -> Array:
+    return np.exp(-((x / (N / 8)) ** 2 + (y / (N / 12)) ** 2) / 2)
+
+
+def disc(x: Array, y: Array) -> Array:
+    return x**2 + y**2 < (N / 4) ** 2
+
+
+def ours(image: Array) -> Array:
+    return radoncdt.inverse_rcdt(radoncdt.rcdt(image, n_angles=N_ANGLES), (N, N))
+
+
+def torchcdt(image: Array) -> Array:
+    import torch
+    from torchcdt.functional import ircdt, rcdt
+
+    theta = torch.arange(N_ANGLES, dtype=torch.float32)
+    given = torch.as_tensor(image, dtype=torch.float32)[None, None]
+    features = rcdt(given, theta=theta, circle=False)
+    again = ircdt(features, theta=theta, circle=False, output_size=N)
+    return np.asarray(again[0, 0].numpy(), float)
+
+
+def pytranskit(image: Array) -> Array:
+    from pytranskit.optrans.continuous.radoncdt import RadonCDT
+
+    reference = np.ones_like(image)
+    transform = RadonCDT(np.arange(N_ANGLES))
+    features = transform.forward([0, 1], reference / reference.sum(), [0, 1], image, False)
+    return np.asarray(transform.inverse(features, reference / reference.sum(), [0, 1]), float)
+
+
+def round_trips() -> Iterator[Row]:
+    """Relative L2 error of transform and inverse; images have mass 1, and peers' results are scaled to it."""
+    peers: dict[str, Callable[[Array], Array]] = {"torchcdt": torchcdt, "pytranskit": pytranskit}
+    for name, density, limit in (("Gaussian", gaussian, 0.06), ("disc", disc, 0.2)):
+        image = sampled(density, N)
+        image /= image.sum()
+        yield f"round trip of a {name}, {N_ANGLES} angles, 64 levels", error(ours(image), image), "≤", limit
+        for peer, transform in peers.items():
+            if find_spec(peer):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    again = transform(image)
+                yield f"  the same by {peer}", error(again / again.sum(), image), "≤", np.inf
+
+
+def error(image: Array, truth: Array) -> float:
+    return float(np.linalg.norm(image - truth) / np.linalg.norm(truth))
+
+
+# ---------------------------------------------------------------- distances
+
+
+def distances() -> Iterator[Row]:
+    rng = np.random.default_rng(0)
+    a, b = (PointCloud(rng.normal(size=(200, 2)) * 9, rng.random(200)) for _ in range(2))
+    moved = radoncdt.push_forward(a, np.eye(2), [3, 4])
+    gap = abs(radoncdt.sliced_wasserstein(a, moved) / np.sqrt(12.5) - 1)
+    yield "SW_2 of a cloud and its shift, relative error", gap, "≤", 1e-9
+    image = np.zeros((N, N))
+    image[30:70, 20:50] = rng.random((40, 30))
+    gap = abs(radoncdt.sliced_wasserstein(image, np.roll(image, (-9, 31), (0, 1))) / np.sqrt((81 + 961) / 2) - 1)
+    yield "SW_2 of an image and its shift, relative error", gap, "≤", 1e-3
+
+    import ot
+
+    x, y, u, v = a.points, b.points, a.weights / a.weights.sum(), b.weights / b.weights.sum()
+
+    def by_pot() -> Any:
+        return ot.sliced_wasserstein_distance(x, y, u, v, n_projections=128, seed=0)
+
+    times = interleaved({"pot": by_pot, "ours": lambda: radoncdt.sliced_wasserstein(a, b, n_jobs=1)}, rounds=15)
+    ratio = float(np.median(times["pot"] / times["ours"]))
+    yield "SW_2 of 200 points, 128 directions: time of POT over ours", ratio, "≥", -np.inf
+    n = 20_000
+    _, log = ot.sliced_wasserstein_distance(x, y, u, v, n_projections=n, seed=0, log=True)
+    squares = log["projected_emds"]
+    standard_error = np.std(squares) / np.sqrt(n)
+    gap = abs(radoncdt.sliced_wasserstein(a, b) ** 2 - np.mean(squares)) / standard_error
+    yield f"SW_2² against POT, {n} random directions, in its standard errors", gap, "≤", 4
+
+
+# ---------------------------------------------------------------- estimators
+
+
+def estimators() -> Iterator[Row]:
+    rng = np.random.default_rng(0)
+    images = rng.random((1000, 64, 64)).astype(np.float32)
+    sizes = rng.integers(48, 81, (1000, 2))
+    mixed = [rng.random(size).astype(np.float32) for size in sizes]
+    share = sum(image.size for image in mixed) / images.size
+    for n_jobs, threads in ((1, "one thread"), (2, "two threads")):
+        model = radoncdt.NormalizedRadonCDT(n_jobs=n_jobs).fit(images)
+        function = partial(radoncdt.max_nrcdt, n_jobs=n_jobs)
+        calls: dict[str, Callable[[], object]] = {
+            "function": partial(function, images),
+            "estimator": partial(model.transform, images),
+            "list": partial(function, list(images)),
+            "mixed": partial(function, mixed),
+        }
+        times = interleaved(calls, rounds=15)
+        what = f"1,000 images, {threads}"
+        over = float(np.median(times["estimator"] / times["function"])) - 1
+        yield f"{what}: estimator over function", over, "≤", 0.05
+        over = float(np.median(times["mixed"] / times["list"])) / share - 1
+        yield f"{what}: list of mixed over list of equal sizes", over, "≤", 0.2
+
+
+PARTS: dict[str, list[Callable[[], Iterator[Row]]]] = {
+    "inverse": [round_trips],
+    "distance": [distances],
+    "estimator": [estimators],
+}
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, PARTS))

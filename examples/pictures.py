@@ -1,0 +1,57 @@
+"""Draw the pictures of the documents into a folder: pipeline.png, the way of one image, and morph.png, transport.
+
+    python examples/pictures.py [FOLDER]
+
+Needs matplotlib. By default the folder is docs.
+"""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from recognise_shapes import SHAPES, draw
+from scipy.ndimage import binary_fill_holes
+
+import radoncdt
+from radoncdt import plot
+
+
+def pipeline(path: Path) -> None:
+    """Everything that the package computes of one drawing."""
+    axes = plot.pipeline(draw(SHAPES["anchor"]))
+    axes[0, 0].figure.savefig(path, dpi=80)
+
+
+def morph(path: Path) -> None:
+    """A filled shape and a drawing, moved into others, and a cross-fade of the former for comparison."""
+    times = np.linspace(0, 1, 7)
+    crown, star = (binary_fill_holes(draw(SHAPES[name]) > 0.5).astype(float) for name in ("crown", "star"))
+    left, right = np.roll(crown, -22, axis=1), np.roll(star, 22, axis=1)
+    rows: dict[str, Any] = {
+        "interpolate": radoncdt.interpolate(left, right, times),
+        "cross-fade": [(1 - t) * left + t * right for t in times],
+        "interpolate ": radoncdt.interpolate(draw(SHAPES["house"]), draw(SHAPES["star"]), times),
+    }
+    figure = Figure(figsize=(11, 4.2), layout="constrained")
+    grid = np.atleast_2d(figure.subplots(len(rows), len(times)))
+    for (name, images), row in zip(rows.items(), grid):
+        for ax, image in zip(row, images):
+            plot.measure(image[16:-16], ax=ax).set(xticks=[], yticks=[], title="")
+            ax.images[0].set_clim(0, 1)
+            ax.spines[:].set_visible(False)
+        row[0].set_ylabel(name)
+    for ax, t in zip(grid[0], times):
+        ax.set_title(f"t = {t:.2f}", fontsize=10)
+    figure.savefig(path, dpi=80)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("docs"), help="a folder that exists (docs)")
+    folder = parser.parse_args().folder
+    if not folder.is_dir():
+        parser.error(f"FOLDER must exist, got {folder}")
+    pipeline(folder / "pipeline.png")
+    morph(folder / "morph.png")

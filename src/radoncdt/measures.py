@@ -149,9 +149,9 @@ class Batch:
     def check_measure(self, i: int) -> None:
         """Refuse what is no non-negative measure with mass."""
         values = self.items[i].weights if isinstance(self.items[i], PointCloud) else self.items[i]
-        if values.dtype.kind == "f" and not np.isfinite(values.sum()) and not np.isfinite(values).all():
-            self.check_mass(i, NOT_FINITE)
         largest, smallest = values.max(), values.min()
+        if not (np.isfinite(largest) and np.isfinite(smallest)):  # NaN is the largest and the smallest
+            self.check_mass(i, NOT_FINITE)
         self.check_mass(i, (NEGATIVE if smallest < 0 else 0) | (EMPTY if largest == smallest == 0 else 0))
 
     def check_mass(self, i: int, status: int) -> None:

@@ -30,7 +30,7 @@ CYCLIC = colormaps["twilight"]
 def measure(image: ArrayLike | PointCloud, *, ax: Axes | None = None) -> Axes:
     """An image, dark where its mass is, or the points of a cloud, large where their weight is; x right, y up.
 
-    >>> measure(np.eye(3)).get_title()
+    >>> plot.measure(np.eye(3)).get_title()
     'μ'
     """
     ax, item = _axes(ax), _single(image)
@@ -48,7 +48,7 @@ def measure(image: ArrayLike | PointCloud, *, ax: Axes | None = None) -> Axes:
 def sinogram(image: ArrayLike | PointCloud, *, n_angles: int = 180, ax: Axes | None = None) -> Axes:
     """Radon transform R_θ[μ]: densities of the projections on all directions of the half circle.
 
-    >>> sinogram(np.eye(3), n_angles=16).get_xlabel()
+    >>> plot.sinogram(np.eye(3), n_angles=16).get_xlabel()
     'angle θ in degrees'
     """
     ax, item = _axes(ax), _single(image)
@@ -78,7 +78,7 @@ def rcdt(
 ) -> Axes:
     """R-CDT of an image: quantiles as an image over angles and levels, or as a fan of curves around the circle.
 
-    >>> rcdt(np.eye(3), kind="curves", n_angles=8).get_xlabel()
+    >>> plot.rcdt(np.eye(3), kind="curves", n_angles=8).get_xlabel()
     'level t'
     """
     values = rcdt_of(_single(image), n_angles=n_angles, n_levels=n_levels)
@@ -95,7 +95,7 @@ def nrcdt(
 ) -> Axes:
     """NR-CDT of an image: normalised quantiles as an image over angles and levels, or as a fan of curves.
 
-    >>> nrcdt(np.eye(3), n_angles=8).get_ylabel()
+    >>> plot.nrcdt(np.eye(3), n_angles=8).get_ylabel()
     'level t'
     """
     values = nrcdt_of(_single(image), n_angles=n_angles, n_levels=n_levels)
@@ -150,7 +150,7 @@ def pooled(
     ax : Axes, optional
 
     >>> curves = max_nrcdt(np.random.default_rng(0).random((6, 9, 9)), n_angles=8)
-    >>> ax = pooled(curves, ["a", "b"] * 3, templates=curves[:2])
+    >>> ax = plot.pooled(curves, ["a", "b"] * 3, templates=curves[:2])
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['a', 'b']
     """
@@ -198,7 +198,7 @@ def pipeline(
     -------
     array (2, 3) of Axes, or the axes given
 
-    >>> pipeline(np.tri(9), n_angles=8, n_levels=8).shape
+    >>> plot.pipeline(np.tri(9), n_angles=8, n_levels=8).shape
     (2, 3)
     """
     if axes is None:

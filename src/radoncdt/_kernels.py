@@ -1,4 +1,4 @@
-"""The numba loops, nothing else; each has a slow, obvious twin in ``tests/reference.py``.
+"""The numba loops for images, nothing else; each has a slow, obvious twin in ``tests/reference.py``.
 
 **Lines.** A pixel is a unit square. Its projection on (cos θ, sin θ), divided by the larger of the two in size, is
 the trapezoid box(1) ∗ box(|q|) with a slope |q| ≤ 1. Along a *line* of pixels (a row where |cos θ| ≥ |sin θ|, else a
@@ -11,7 +11,8 @@ an eighth of a vector operation a pixel, a drawing costs what its ink costs, and
 **Frames.** An image is first copied into a frame, with `ABOVE` rows of zeros before, `BEFORE` columns left and
 `BEHIND` columns right of it, so that no later loop needs to look where a line ends.
 
-All of it is in one file because numba's cache on disk notices changes of this file alone.
+All that a kernel calls is in one file because numba's cache on disk notices changes of this file alone. Kernels for
+measures on the line are in ``_line_kernels.py``.
 """
 
 import math
@@ -33,7 +34,6 @@ GROUP = 4  # directions projected in one pass, so that pixels are loaded once fo
 END = -1  # behind the blocks of a line
 WORD = 64  # pixels looked at together when looking for ink
 STEP = 4  # bins looked at together when looking for a level
-SAME = 1e-12  # shares of the mass that are rounding
 ABOVE, BEFORE, BEHIND = BLOCK, 2, WORD + BLOCK
 TALL, SHORT, ROOM = 128, 32, 2**20  # lines in one sum, see `_height`; bins of all sums
 
@@ -54,14 +54,14 @@ class _Cache(FunctionCache):
             super().save_overload(*args)
 
 
-def _part(function: Callable[..., Any]) -> Any:
+def part(function: Callable[..., Any]) -> Any:
     """A loop that kernels are made of."""
     return numba.njit(nogil=True, error_model="numpy")(function)
 
 
-def _kernel(function: Callable[..., Any]) -> Any:
+def kernel(function: Callable[..., Any]) -> Any:
     """A loop that Python calls; compiled at the first call, and cached on disk where a folder can be written to."""
-    compiled = _part(function)
+    compiled = part(function)
     with suppress(RuntimeError):  # numba found no such folder
         compiled._cache = _Cache(function)
     return compiled
@@ -201,7 +201,7 @@ class Lines(NamedTuple):
     blocks: Any
 
 
-@_part
+@part
 def _frame(height, width, last):
     """A frame for images of this shape, as integers; zero but for the place of the image. The last one if it fits."""
     shape = ABOVE + height, BEFORE + width + BEHIND
@@ -214,7 +214,7 @@ def _frame(height, width, last):
     return frame
 
 
-@_part
+@part
 def _scan(bits, into, frame, box):
     """Copy an image into its frame and find the box of its ink there, rows box[0]:box[1] and columns box[2]:box[3].
 
@@ -259,7 +259,20 @@ def _scan(bits, into, frame, box):
     return status, size
 
 
-@_part
+@part
+def _load(pixels, bits, start, shape, last, box):
+    """Copy the image that begins at `start` into a frame.
+
+    Returns the frame, as integers and as what it is, the status, and the largest |pixel|.
+    """
+    height, width = shape
+    into = _frame(height, width, last)
+    frame = into.view(pixels.dtype)
+    status, size = _scan(bits[start : start + height * width].reshape((height, width)), into, frame, box)
+    return into, frame, status, size
+
+
+@part
 def _rescale(frame, size):
     """Multiply by a power of two, which is exact, where sums could overflow or vanish; the exponent taken out."""
     exponent = math.frexp(size)[1]
@@ -271,13 +284,13 @@ def _rescale(frame, size):
     return exponent
 
 
-@_part
+@part
 def _blocks(count, length):
     """Room for the blocks of `count` lines."""
     return np.empty(count * ((length + 2 + BLOCK - 1) // BLOCK + 1), np.int32)
 
 
-@_part
+@part
 def _cut(pixels, start, pitch, count, length, blocks, n):
     """Cut lines into the blocks of bins that ink reaches: pixel k reaches the bins k, k + 1 and k + 2.
 
@@ -306,7 +319,7 @@ def _cut(pixels, start, pitch, count, length, blocks, n):
     return n
 
 
-@_part
+@part
 def _rows(frame, box):
     """The rows of the box, from the top down; pixels from left to right."""
     height, width = box[1] - box[0], box[3] - box[2]
@@ -317,7 +330,7 @@ def _rows(frame, box):
     return Lines(pixels, start, pitch, height, width, blocks)
 
 
-@_part
+@part
 def _columns(frame, box):
     """The columns of the box, from the left; pixels from the bottom to the top."""
     height, width = box[1] - box[0], box[3] - box[2]
@@ -362,7 +375,7 @@ def _row_sums(rows, mass, lean, columns):
         b += 1
 
 
-@_part
+@part
 def _moments(rows, out):
     """Mean (x, y) and covariance (xx, xy, yy), origin at the centre of the box; centred sums in float64."""
     mass = np.zeros(rows.n_lines)
@@ -411,7 +424,7 @@ class Sweep(NamedTuple):
     by_columns: Any
 
 
-@_part
+@part
 def _taps(slope, start, lead, depth, n_bins, starts, weights):
     """First bin and three weights of every line: the masses of the trapezoid box(1) ∗ box(|q|) in three bins.
 
@@ -465,13 +478,13 @@ class Workspace(NamedTuple):
     weights: Any
 
 
-@_part
+@part
 def _most_bins(lines):
     """Bins of the steepest projection."""
     return lines.length + lines.n_lines + 5 + BLOCK
 
 
-@_part
+@part
 def _depth(n_lines, height, n_bins, room):
     """How many lists of `n_bins` bins the lines take turns with, a power of two; they are added up afterwards.
 
@@ -484,7 +497,7 @@ def _depth(n_lines, height, n_bins, room):
     return depth
 
 
-@_part
+@part
 def _height(slope):
     """How many lines to sum in one list.
 
@@ -494,7 +507,7 @@ def _height(slope):
     return SHORT if min(abs(slope), 1 - abs(slope)) < 1 / 32 else TALL
 
 
-@_part
+@part
 def _workspace(lines):
     stride = _depth(lines.n_lines, SHORT, 0, 0) * _most_bins(lines)
     stride = min(stride, max(ROOM, 2 * _most_bins(lines)))
@@ -511,7 +524,7 @@ def _workspace(lines):
     )
 
 
-@_part
+@part
 def _add_lines(lines, starts, weights, sums):
     """Add the filtered lines to the sums of a group."""
     b0, b1, b2, b3 = starts[0], starts[1], starts[2], starts[3]
@@ -532,7 +545,7 @@ def _add_lines(lines, starts, weights, sums):
         b += 1
 
 
-@_part
+@part
 def _project(lines, sweep, members, d, work):
     """Project on the directions members[d : d + GROUP], masses in ascending order.
 
@@ -564,7 +577,7 @@ def _project(lines, sweep, members, d, work):
                 masses[b] = spare[n_bins - 1 - b]
 
 
-@_part
+@part
 def _cumulate(work, out):
     """Cumulative sums of a group's masses in float64; the chains of additions run side by side."""
     m0, m1, m2, m3 = work.sums, work.sums[work.stride :], work.sums[2 * work.stride :], work.sums[3 * work.stride :]
@@ -582,7 +595,7 @@ def _cumulate(work, out):
         c3[b + 1] = t3
 
 
-@_part
+@part
 def _search_room(n_bins, n_levels):
     """Room for `_quantiles` to work in."""
     return (
@@ -593,7 +606,7 @@ def _search_room(n_bins, n_levels):
     )
 
 
-@_part
+@part
 def _quantiles(cumulated, n_bins, levels, room, out):
     """Where the cumulated masses first exceed each of the ascending levels, in bins: inf{s : F(s) > t}.
 
@@ -648,32 +661,29 @@ def _quantiles(cumulated, n_bins, levels, room, out):
 # Images come one after the other in `pixels`, row by row, with the same bits as integers, and their `shapes` (n, 2).
 
 
-@_part
+@part
 def _box_centre(box, shape):
     """Where the centre of a box of a frame is in the coordinates of the image."""
     return 0.5 * (box[2] + box[3] - 2 * BEFORE - shape[1]), 0.5 * (shape[0] + 2 * ABOVE - box[0] - box[1])
 
 
-@_kernel
+@kernel
 def image_moments(pixels, bits, shapes, out, status):
     """Mean (x, y) and covariance (xx, xy, yy) of every image, `out` (n, 5)."""
     into, start = np.empty((0, 0), bits.dtype), 0
     box = np.empty(4, np.int64)
     for n in range(shapes.shape[0]):
-        height, width = shapes[n]
-        into = _frame(height, width, into)
-        frame = into.view(pixels.dtype)
-        status[n], size = _scan(bits[start : start + height * width].reshape((height, width)), into, frame, box)
-        start += height * width
+        into, frame, status[n], size = _load(pixels, bits, start, shapes[n], into, box)
+        start += shapes[n, 0] * shapes[n, 1]
         if status[n] == 0:
             _rescale(frame, size)
             _moments(_rows(frame, box), out[n])
-            x, y = _box_centre(box, (height, width))
+            x, y = _box_centre(box, shapes[n])
             out[n, 0] += x
             out[n, 1] += y
 
 
-@_kernel
+@kernel
 def image_masses(pixels, bits, shapes, sweep, out, origins, status):
     """Masses of the strips, `out` (n, directions, bins), and the position, in bins, of the centre of the image.
 
@@ -683,15 +693,12 @@ def image_masses(pixels, bits, shapes, sweep, out, origins, status):
     box = np.empty(4, np.int64)
     n_bins = out.shape[2]
     for n in range(shapes.shape[0]):
-        height, width = shapes[n]
-        into = _frame(height, width, into)
-        frame = into.view(pixels.dtype)
-        status[n], size = _scan(bits[start : start + height * width].reshape((height, width)), into, frame, box)
-        start += height * width
+        into, frame, status[n], size = _load(pixels, bits, start, shapes[n], into, box)
+        start += shapes[n, 0] * shapes[n, 1]
         if status[n] & NOT_FINITE:
             continue
         exponent = 0 if status[n] & EMPTY else _rescale(frame, size)
-        x, y = _box_centre(box, (height, width))
+        x, y = _box_centre(box, shapes[n])
         out[n] = 0
         for lines, members in ((_rows(frame, box), sweep.by_rows), (_columns(frame, box), sweep.by_columns)):
             work = _workspace(lines)
@@ -711,7 +718,7 @@ def image_masses(pixels, bits, shapes, sweep, out, origins, status):
                         out[n, w, b + shift] = masses[b] if exponent == 0 else math.ldexp(masses[b], exponent)
 
 
-@_kernel
+@kernel
 def image_quantiles(pixels, bits, shapes, sweep, levels, normalise, extremes, out, status):
     """Quantiles of all projections, `out` (n, directions, levels): normalised, or in pixels from the image's centre.
 
@@ -724,11 +731,8 @@ def image_quantiles(pixels, bits, shapes, sweep, levels, normalise, extremes, ou
     moments = np.empty(5)
     row = np.empty(levels.size)
     for n in range(shapes.shape[0]):
-        height, width = shapes[n]
-        into = _frame(height, width, into)
-        frame = into.view(pixels.dtype)
-        status[n], size = _scan(bits[start : start + height * width].reshape((height, width)), into, frame, box)
-        start += height * width
+        into, frame, status[n], size = _load(pixels, bits, start, shapes[n], into, box)
+        start += shapes[n, 0] * shapes[n, 1]
         if status[n] != 0:
             bad = True
             continue
@@ -739,7 +743,7 @@ def image_quantiles(pixels, bits, shapes, sweep, levels, normalise, extremes, ou
         if normalise:
             _moments(rows, moments)
         mx, my, xx, xy, yy = moments
-        x, y = _box_centre(box, (height, width))
+        x, y = _box_centre(box, shapes[n])
         for lines, members in ((rows, sweep.by_rows), (_columns(frame, box), sweep.by_columns)):
             work = _workspace(lines)
             cumulated = np.empty((GROUP, _most_bins(lines) + 1 + STEP))
@@ -776,7 +780,7 @@ def image_quantiles(pixels, bits, shapes, sweep, levels, normalise, extremes, ou
     return bad
 
 
-@_kernel
+@kernel
 def bin_quantiles(masses, levels, out):
     """Quantiles of every row of `masses` (rows, bins), in bins."""
     cumulated = np.zeros(masses.shape[1] + 1 + STEP)
@@ -789,78 +793,7 @@ def bin_quantiles(masses, levels, out):
         _quantiles(cumulated, masses.shape[1], levels, room, out[n])
 
 
-@_part
-def _end_slope(h0, h1, d0, d1):
-    """Slope of the parabola through three points at the first of them, limited to half and twice the first secant's.
-
-    `h0` and `h1` are the widths of the two intervals, `d0` and `d1` their secants.
-    """
-    if h1 <= 0:
-        return d0
-    slope = ((2 * h0 + h1) * d0 - h0 * d1) / (h0 + h1)
-    return min(max(slope, 0.5 * d0), 2 * d0)
-
-
-@_part
-def _tail(mass, distance, h0, h1, d0, d1):
-    """Mass of the tail beyond a distance from its beginning: mass · (1 − distance/L)^k, k and L from F′ and F″ there.
-
-    The exponent is 1 for a uniform measure, 3/2 for a disc, and large for a Gaussian.
-    """
-    if mass <= 0 or d0 <= 0:
-        return 0.0
-    slope = _end_slope(h0, h1, d0, d1)
-    bend = 2 * (d1 - d0) / (h0 + h1) if h1 > 0 else 0.0
-    exponent = 1 / (1 - min(max(bend * mass / slope**2, 0.0), 0.95))
-    rest = 1 - distance * slope / (exponent * mass)
-    return mass * rest**exponent if rest > 0 else 0.0
-
-
-@_kernel
-def quantile_masses(values, levels, edges, out):
-    """Masses `out` (rows, bins) between ascending edges of measures that are given by quantiles (rows, levels).
-
-    The cumulative function is the monotone cubic of Fritsch and Butland through the points (value, level); equal values
-    are a jump. Beyond the first and the last value it ends in a tail. Mass on an edge is left of it.
-    """
-    n = levels.size
-    width, secant = np.empty(n + 1), np.empty(n + 1)  # one more each side than there are intervals, for the ends
-    slope = np.empty((n, 2))  # to the left and to the right of a value
-    for row in range(values.shape[0]):
-        q = values[row]
-        width[0] = width[n] = secant[0] = secant[n] = 0.0
-        for k in range(1, n):
-            width[k] = q[k] - q[k - 1]
-            secant[k] = (levels[k] - levels[k - 1]) / width[k] if width[k] > 0 else 0.0
-        for k in range(n):
-            h0, h1, d0, d1 = width[k], width[k + 1], secant[k], secant[k + 1]
-            if h0 > 0 and h1 > 0:
-                slope[k] = 3 * (h0 + h1) / ((2 * h1 + h0) / d0 + (h1 + 2 * h0) / d1)
-            else:  # the end of a run, or of all
-                slope[k, 0] = _end_slope(h0, width[max(k - 1, 0)], d0, secant[max(k - 1, 0)])
-                slope[k, 1] = _end_slope(h1, width[min(k + 2, n)], d1, secant[min(k + 2, n)])
-        before = 0.0
-        k = 0
-        for b in range(edges.shape[1]):
-            s = edges[row, b]
-            while k < n and q[k] <= s:
-                k += 1
-            if k == 0:
-                below = _tail(levels[0], q[0] - s, width[1], width[min(2, n)], secant[1], secant[min(2, n)])
-            elif k == n:
-                h1, d1 = width[max(n - 2, 0)], secant[max(n - 2, 0)]
-                below = 1 - _tail(1 - levels[n - 1], s - q[n - 1], width[n - 1], h1, secant[n - 1], d1)
-            else:
-                h = width[k]
-                x = (s - q[k - 1]) / h
-                below = levels[k - 1] * (1 + 2 * x) * (1 - x) ** 2 + levels[k] * x * x * (3 - 2 * x)
-                below += h * x * (1 - x) * (slope[k - 1, 1] * (1 - x) - slope[k, 0] * x)
-            if b > 0:
-                out[row, b - 1] = max(below - before, 0.0)
-            before = below
-
-
-@_kernel
+@kernel
 def back_project(values, centres, sweep, image):
     """Add the adjoint of the projections to an image; `centres` are the positions, in bins, of its centre."""
     height, width = image.shape
@@ -890,95 +823,3 @@ def back_project(values, centres, sweep, image):
     for i in range(height):
         for j in range(width):
             image[i, j] += turned[j, height - 1 - i]
-
-
-@_part
-def _mean_power(d0, d1, p):
-    """Mean of |d|^p while d goes evenly from d0 to d1."""
-    if p == 2:
-        return (d0 * d0 + d0 * d1 + d1 * d1) / 3
-    a, b = min(abs(d0), abs(d1)), max(abs(d0), abs(d1))
-    if b == 0:
-        return 0.0
-    if (d0 < 0) != (d1 < 0):
-        return (a ** (p + 1) + b ** (p + 1)) / ((p + 1) * (a + b))
-    middle, bend = 0.5 * (a + b), 0.5 * (b - a)
-    if p * bend < 1e-3 * middle:  # the difference of powers would cancel
-        return middle**p * (1 + p * (p - 1) / 6 * (bend / middle) ** 2)
-    return (b ** (p + 1) - a ** (p + 1)) / ((p + 1) * (b - a))
-
-
-@_part
-def _first_and_last(mass):
-    """The first and the last piece with mass."""
-    first, last = 0, mass.size - 1
-    while mass[first] == 0:
-        first += 1
-    while mass[last] == 0:
-        last -= 1
-    return first, last
-
-
-@_part
-def _along_both(mass_a, places_a, wide_a, mass_b, places_b, wide_b, p, scale):
-    """Mean of (|x − y| / scale)^p over the levels, x and y the quantiles of a and b; where p = ∞ the largest |x − y|.
-
-    Levels that differ by less than SAME are one: rounding must not pair a point with the neighbour of its partner.
-    """
-    i, last_a = _first_and_last(mass_a)
-    j, last_b = _first_and_last(mass_b)
-    total_a, total_b = np.sum(mass_a), np.sum(mass_b)
-    sum_a = sum_b = level = result = 0.0
-    new_a = new_b = True
-    x = y = end_a = end_b = 0.0
-    while True:
-        if new_a:
-            sum_a += mass_a[i]
-            end_a, x = sum_a / total_a if i < last_a else 1.0, places_a[i]
-        if new_b:
-            sum_b += mass_b[j]
-            end_b, y = sum_b / total_b if j < last_b else 1.0, places_b[j]
-        until = min(end_a, end_b)
-        new_a, new_b = end_a <= until + SAME, end_b <= until + SAME
-        # the quantiles at that level, at the end of a piece or inside it
-        x1, y1 = places_a[i + wide_a], places_b[j + wide_b]
-        if not new_a:
-            x1 = x + (x1 - x) * ((until - level) / (end_a - level))
-        if not new_b:
-            y1 = y + (y1 - y) * ((until - level) / (end_b - level))
-        if p == np.inf:
-            result = max(result, abs(x - y), abs(x1 - y1))
-        else:
-            result += _mean_power((x - y) / scale, (x1 - y1) / scale, p) * (until - level)
-        level, x, y = until, x1, y1
-        if new_a:
-            if i == last_a:
-                return result
-            i += 1
-            while mass_a[i] == 0:
-                i += 1
-        if new_b:
-            if j == last_b:
-                return result
-            j += 1
-            while mass_b[j] == 0:
-                j += 1
-
-
-@_kernel
-def transport(mass_a, places_a, wide_a, mass_b, places_b, wide_b, p, out):
-    """Wasserstein-p distances of measures on the line, row by row.
-
-    Piece i of a row has mass[i], on the point places[i], or evenly on places[i] to places[i + 1] where it is wide. Both
-    quantile functions are linear between the levels where pieces end, so the integral is exact.
-    """
-    for row in range(out.size):
-        a, x, b, y = mass_a[row], places_a[row], mass_b[row], places_b[row]
-        if p <= 4:  # any bound of the distances will do to keep their powers in range
-            scale = max(abs(x[-1] - y[0]), abs(y[-1] - x[0]))
-        else:
-            scale = _along_both(a, x, wide_a, b, y, wide_b, np.inf, 1.0)
-        if p == np.inf or scale == 0:
-            out[row] = scale
-        else:
-            out[row] = scale * _along_both(a, x, wide_a, b, y, wide_b, p, scale) ** (1 / p)

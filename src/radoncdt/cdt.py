@@ -127,7 +127,7 @@ def inverse_cdt(
     >>> inverse_cdt(cdt(masses, edges, points=levels), edges, points=levels)
     array([0.1, 0.2, 0.4, 0.3])
     """
-    from radoncdt import _kernels
+    from radoncdt import _line_kernels
 
     places, grid = _checks.coordinates(values, "values"), _checks.coordinates(edges, "edges")
     if places.ndim < 1 or places.shape[-1] < 2 or places.size == 0:
@@ -150,7 +150,7 @@ def inverse_cdt(
     rows = ascending(places, "values").reshape(-1, places.shape[-1])
     ends = np.ascontiguousarray(np.broadcast_to(grid, (*places.shape[:-1], grid.shape[-1]))).reshape(len(rows), -1)
     masses = np.empty((len(rows), ends.shape[1] - 1))
-    _kernels.quantile_masses(np.ascontiguousarray(rows), levels, ends, masses)
+    _line_kernels.quantile_masses(np.ascontiguousarray(rows), levels, ends, masses)
     return masses.reshape(*places.shape[:-1], -1)
 
 

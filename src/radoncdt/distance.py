@@ -49,11 +49,11 @@ def wasserstein(a: ArrayLike | tuple[Any, Any], b: ArrayLike | tuple[Any, Any], 
     >>> wasserstein(([0, 1], [3, 1]), ([1], [0, 2]), p=1)  # two points against the uniform measure on [0, 2]
     0.75
     """
-    from radoncdt import _kernels
+    from radoncdt import _line_kernels
 
     power = _power(p)
     distance = np.empty(1)
-    _kernels.transport(*_on_line(a, "a"), *_on_line(b, "b"), power, distance)
+    _line_kernels.transport(*_on_line(a, "a"), *_on_line(b, "b"), power, distance)
     return float(distance[0])
 
 
@@ -143,7 +143,7 @@ def sliced_wasserstein_distances(
 
 
 def _distances(first: Batch, second: Batch | None, p: float, directions: Directions, n_jobs: int | None) -> Floats:
-    from radoncdt import _kernels
+    from radoncdt import _line_kernels
 
     power = _power(p)
     rows = [_slices(first, i, directions, n_jobs) for i in range(len(first))]
@@ -153,7 +153,7 @@ def _distances(first: Batch, second: Batch | None, p: float, directions: Directi
     def fill(i: int) -> None:
         distances = np.empty(len(directions))
         for j in range(i + 1 if second is None else 0, len(columns)):
-            _kernels.transport(*rows[i], *columns[j], power, distances)
+            _line_kernels.transport(*rows[i], *columns[j], power, distances)
             largest = distances.max()
             if power < np.inf and largest > 0:
                 largest *= np.mean((distances / largest) ** power) ** (1 / power)

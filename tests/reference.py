@@ -114,12 +114,17 @@ def pool(nrcdt_of_half, how):
 def cumulative_of_quantiles(values, levels, s):
     """F(s) of the measure whose quantiles at the levels are the values: monotone cubics between them, tails beyond."""
     n = len(values)
-    runs = np.split(np.arange(n), np.flatnonzero(np.diff(values) == 0) + 1)  # a jump ends a run of values that ascend
+    same = 1e-12 * (values[-1] - values[0])
+    runs = np.split(
+        np.arange(n), np.flatnonzero(np.diff(values) <= same) + 1
+    )  # a jump ends a run of values that ascend
     if s < values[0]:
-        return _tail(values[:3] - values[0], levels[:3], values[0] - s)
+        return _tail(np.diff(values)[:2], levels[:3], values[0] - s, same)
     if s >= values[-1]:
-        return 1 - _tail((values[-1] - values[::-1])[:3], (1 - levels[::-1])[:3], s - values[-1])
+        return 1 - _tail(np.diff(values)[::-1][:2], (1 - levels[::-1])[:3], s - values[-1], same)
     k = max(i for i in range(n) if values[i] <= s)  # the last of equal values: F is continuous from the right
+    if values[k + 1] - values[k] <= same:
+        return levels[k]
     (run,) = (run for run in runs if k in run)
     q, t = values[run], levels[run]
     i = list(run).index(k)
@@ -141,17 +146,18 @@ def _slope(q, t, j):
     return np.clip(((2 * h[0] + h[1]) * d[0] - h[0] * d[1]) / (h[0] + h[1]), d[0] / 2, 2 * d[0])
 
 
-def _tail(places, levels, distance):
+def _tail(widths, levels, distance, same):
     """Mass beyond a distance outside the first value: a power that has the slope and the bend of F there.
 
-    Places are distances into the support, from the first value.
+    Widths are those of the first intervals into the support.
     """
-    if levels[0] <= 0 or places[1] == 0:
+    if levels[0] <= 0 or widths[0] <= same:
         return 0.0
-    if len(places) > 2 and places[2] == places[1]:
-        places, levels = places[:2], levels[:2]
+    if len(widths) > 1 and widths[1] <= same:
+        widths, levels = widths[:1], levels[:2]
+    places = np.concatenate([[0], np.cumsum(widths)])
     slope = _slope(places, levels, 0)
-    d = np.diff(levels) / np.diff(places)
+    d = np.diff(levels) / widths
     bend = 2 * (d[1] - d[0]) / places[2] if len(d) > 1 else 0.0
     exponent = 1 / (1 - np.clip(bend * levels[0] / slope**2, 0, 0.95))
     return levels[0] * max(1 - distance * slope / (exponent * levels[0]), 0) ** exponent

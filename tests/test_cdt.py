@@ -104,7 +104,7 @@ def test_of_a_radon_transform_is_the_rcdt():
     [
         ({}, TypeError, "`cdt` takes either `mass` with `edges` or `samples`, got neither"),
         ({"mass": [1], "edges": [0, 1], "samples": [1]}, TypeError, "got both"),
-        ({"mass": [1]}, TypeError, "`mass` goes with `edges`"),
+        ({"mass": [1]}, TypeError, "`mass` needs `edges`"),
         ({"mass": [1], "edges": [0, 1], "weights": [1]}, TypeError, "`weights` go with `samples`"),
         ({"samples": [1], "edges": [0, 1]}, TypeError, "`edges` go with `mass`"),
         ({"mass": [1, -1], "edges": [0, 1, 2]}, ValueError, "`mass` must not be negative, got -1"),
@@ -141,7 +141,7 @@ def test_of_a_radon_transform_is_the_rcdt():
         (
             {"samples": [1], "reference": stats.norm(scale=-1), "points": [0]},
             ValueError,
-            "`reference` must have a cumu",
+            "`reference` must have valid parameters",
         ),
         ({"samples": [1], "reference": stats.norm(loc=[0, 9])}, ValueError, "`reference` must be one measure, got 2"),
         ({"samples": [1e200]}, ValueError, r"`samples` must not be beyond ±1e\+150"),

@@ -30,6 +30,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "text.png").write_text("no image")
     whole = (tmp_path / "dark.png").read_bytes()
     (tmp_path / "cut.png").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "empty.png").touch()
     return tmp_path
 
 
@@ -39,6 +40,7 @@ BAD = {
     "text.png": "is no image",
     "cut.png": "cannot be read",
     "missing.png": "there is no such file",
+    "empty.png": "is empty",
 }
 
 
@@ -77,6 +79,38 @@ def test_colours_palettes_transparency_and_deep_greys_are_read(folder):
         assert_allclose(read_ink(name), SHAPE, atol=0.01, err_msg=name)
 
 
+def test_noise_and_uneven_light_are_paper(folder):
+    """Features stay near those of the clean drawing; without care they would be nearer to those of a square."""
+    rng = np.random.default_rng(0)
+    clean = radoncdt.max_nrcdt(np.pad(SHAPE, 40).repeat(2, 0).repeat(2, 1))
+    square = np.linalg.norm(radoncdt.max_nrcdt(np.ones((9, 9))) - clean)
+    grey = 230 - 180 * np.pad(SHAPE, 40).repeat(2, 0).repeat(2, 1)
+    light = 1 - 0.1 * np.linspace(0, 1, grey.shape[1])
+    for disturbed in (grey + rng.normal(0, 2, grey.shape), grey * light, grey * light + rng.normal(0, 2, grey.shape)):
+        save("disturbed.png", np.clip(disturbed, 0, 255).round())
+        assert np.linalg.norm(radoncdt.max_nrcdt(read_ink("disturbed.png")) - clean) < square / 4
+
+
+def test_drawings_on_transparent_ground(folder):
+    """A white square with a black outline: the outline is dark ink, the inside is bright ink."""
+    rgba = np.zeros((20, 20, 4))
+    rgba[5:15, 5:15, 3] = 255
+    rgba[6:14, 6:14, :3] = 255
+    save("both.png", rgba)
+    inside = np.pad(np.ones((8, 8)), 6)
+    outline = np.pad(np.ones((10, 10)), 5) - inside
+    assert_array_equal(read_ink("both.png"), outline)
+    assert_array_equal(read_ink("both.png", ink="dark"), outline)
+    assert_array_equal(read_ink("both.png", ink="bright"), inside)
+
+
+def test_pictures_are_turned_as_the_camera_was_held(folder):
+    exif = Image.Exif()
+    exif[0x0112] = 6  # to be turned by a quarter to the right
+    save("turned.jpg", 255 - 255 * np.tri(40).repeat(2, axis=1), exif=exif, quality=95)
+    assert read_ink("turned.jpg").shape == (80, 40)
+
+
 @pytest.mark.parametrize("name", BAD)
 def test_what_is_no_drawing_is_refused_by_name(folder, name):
     with pytest.raises(InkError, match=f"^{name}: {BAD[name]}"):
@@ -98,7 +132,7 @@ def test_more_is_refused(folder):
 
 def test_too_large_an_image_is_refused(folder, monkeypatch):
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
-    with pytest.raises(InkError, match=r"dark\.png: is too large"):
+    with pytest.raises(InkError, match=r"dark\.png: has more than 200 pixels"):
         read_ink("dark.png")
 
 
@@ -107,7 +141,16 @@ def test_folders_are_searched(folder):
     save("sub/a.PNG", SHAPE)
     (folder / "notes.txt").touch()
     found = [str(path) for path in image_files([".", "missing.png"])]
-    assert found == ["blank.png", "bright.png", "cut.png", "dark.png", "sub/a.PNG", "text.png", "missing.png"]
+    assert found == [
+        "blank.png",
+        "bright.png",
+        "cut.png",
+        "dark.png",
+        "empty.png",
+        "sub/a.PNG",
+        "text.png",
+        "missing.png",
+    ]
 
 
 # ---------------------------------------------------------------- transform
@@ -147,7 +190,7 @@ def test_transform_names_what_it_refuses_and_goes_on(folder, capsys):
     for name, reason in BAD.items():
         assert f"radoncdt: {name}: {reason}" in err
     assert list(np.load("f.npz")["paths"]) == GOOD
-    assert out == "f.npz: 64 features of 2 images, 4 refused\n"
+    assert out == "f.npz: 64 features of 2 images, 5 refused\n"
 
 
 def test_transform_of_many_files_goes_in_batches(folder, monkeypatch):
@@ -157,11 +200,31 @@ def test_transform_of_many_files_goes_in_batches(folder, monkeypatch):
     assert list(np.load("f.npz")["paths"]) == names
 
 
+def test_file_names_may_be_any_bytes(folder):
+    name = os.fsdecode(b"caf\xe9.png")
+    try:
+        save(name, 255 - 255 * SHAPE)
+    except OSError:
+        pytest.skip("this file system wants UTF-8")
+    assert run("transform", name, "--out", "f.csv") == 0
+    assert b"caf\xe9.png" in (folder / "f.csv").read_bytes()
+    assert run("show", name, "--out", ".", "--angles", 8) == 0
+
+
+def test_a_file_that_cannot_be_written_is_said_in_a_line(folder, monkeypatch, capsys):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez_compressed", full)
+    assert run("transform", "dark.png", "--out", "f.npz") == 2
+    assert "radoncdt: cannot write: [Errno 28] No space left" in capsys.readouterr().err
+
+
 def test_nothing_is_written_where_nothing_can_be_read(folder, capsys):
     (folder / "f.npz").write_text("old")
     assert run("transform", *BAD, "--out", "f.npz") == 1
     assert (folder / "f.npz").read_text() == "old"
-    assert "none of 4 files could be read; f.npz is not written" in capsys.readouterr().err
+    assert "none of 5 files could be read; f.npz is not written" in capsys.readouterr().err
 
 
 def test_an_interrupted_run_leaves_the_old_file(folder, monkeypatch, capsys):
@@ -189,14 +252,16 @@ def test_an_interrupted_run_leaves_the_old_file(folder, monkeypatch, capsys):
         (["transform", "dark.png", "--out", "f.npz", "--jobs", "0"], "--jobs must not be 0"),
         (["transform", "dark.png", "--out", "f.npz", "--pool", "sum"], "invalid choice: 'sum'"),
         (["transform", "empty", "--out", "f.npz"], "no image files in empty"),
-        (["show", "dark.png", "--out", "f.xyz"], "--out must end in .png, .pdf or .svg, got f.xyz"),
+        (["show", "dark.png", "--out", "f.xyz"], "or a file that ends in .png, .pdf or .svg, got f.xyz"),
         (["show", "dark.png", "--out", "no/f.png"], "--out must be in a folder that exists"),
+        (["transform", "dark.png", "--out", "empty.csv"], "--out must be a file, got the folder empty.csv"),
         (["show", "dark.png", "bright.png", "--out", "f.png"], "--out must be a folder that exists, for 2 images"),
         ([], "COMMAND"),
     ],
 )
 def test_wrong_calls_are_refused(folder, capsys, arguments, message):
     (folder / "empty").mkdir()
+    (folder / "empty.csv").mkdir()
     assert run(*arguments) == 2
     assert message in capsys.readouterr().err
     assert not (folder / "f.npz").exists()
@@ -224,6 +289,13 @@ def test_show_writes_several_pictures_into_a_folder(folder):
     (folder / "out").mkdir()
     assert run("show", *GOOD, "--out", "out", "--angles", 8) == 0
     assert sorted(os.listdir("out")) == ["bright_pipeline.png", "dark_pipeline.png"]
+
+
+def test_show_does_not_write_over_its_own_pictures(folder):
+    (folder / "sub").mkdir()
+    save("sub/dark.png", 255 - 255 * SHAPE)
+    assert run("show", "dark.png", "sub/dark.png", "--out", ".", "--angles", 8) == 0
+    assert {"dark_pipeline.png", "dark_pipeline_2.png"} <= set(os.listdir())
 
 
 def test_show_says_what_it_needs(folder, monkeypatch, capsys):

@@ -110,6 +110,33 @@ def test_large_powers_and_distances_do_not_overflow():
     assert_allclose(radoncdt.wasserstein([0], [1e-140], 50), 1e-140)
 
 
+def test_distances_far_below_the_extent_of_the_measures_do_not_vanish():
+    for p in (1, 2, 3, 4):
+        expected = 0.5 ** (1 / p)
+        assert_allclose(radoncdt.wasserstein([0, 1e100], [1, 1e100], p), expected)
+    assert_allclose(radoncdt.wasserstein([0, 1e150], [1e-20, 1e150], 2), 1e-20 * 0.5**0.5)
+
+
+def test_sums_of_many_weights_do_not_drift():
+    x = np.arange(200_000.0)
+    assert radoncdt.wasserstein((x, np.full(x.size, 0.1)), x, np.inf) == 0
+
+
+def test_small_masses_count_at_either_end():
+    for places, weights in (([0, 1e12], [1, 5e-13]), ([-1e12, 0], [5e-13, 1])):  # a level is known to 1e-16
+        assert_allclose(radoncdt.wasserstein((places, weights), [0.0], 1), 0.5, rtol=1e-3)
+    assert radoncdt.wasserstein(([0, 100], [1, 1e-13]), [0.0], np.inf) == 100
+
+
+@pytest.mark.parametrize("mass", [1e308, 5e-324])
+def test_huge_and_tiny_masses_neither_overflow_nor_vanish(mass):
+    assert radoncdt.wasserstein(([0, 1, 2], [mass] * 3), [1, 2, 3]) == 1
+    assert radoncdt.wasserstein(([mass, mass], [0, 1, 2]), ([1], [1, 3])) == 1
+    points = [(0, 0), (1, 2), (5, 1)]
+    assert radoncdt.sliced_wasserstein(PointCloud(points, [mass] * 3), PointCloud(points)) == 0
+    assert radoncdt.sliced_wasserstein(np.full((4, 4), mass), np.ones((4, 4))) == 0
+
+
 @pytest.mark.parametrize(
     ("a", "p", "error", "message"),
     [
@@ -121,6 +148,7 @@ def test_large_powers_and_distances_do_not_overflow():
         (([1, 2], [1, 2, 3, 4]), 2, ValueError, r"`a\[1\]` must hold 2 weights for 2 points, or 3 edges for 2 masses"),
         (([1, 2], [0, 2, 1]), 2, ValueError, r"`a\[1\]` must ascend"),
         (([1], [1], [1]), 2, ValueError, "got 3 arrays"),
+        (([[1], [2, 3]], [1, 2]), 2, ValueError, r"`a\[0\]` must have rows of equal length"),
         ("text", 2, TypeError, "`a` must hold numbers"),
         ([1], 0.5, ValueError, "`p` must be at least 1, got 0.5"),
         ([1], np.nan, ValueError, "`p` must be at least 1, got nan"),

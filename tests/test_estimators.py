@@ -177,6 +177,15 @@ def test_unfitted_says_so(estimator):
             method(STACK)
 
 
+def test_parameters_set_after_fit_count_from_the_next_fit_on():
+    model = NormalizedRadonCDT(4, 6).fit(STACK)
+    features = model.transform(STACK)
+    model.set_params(n_levels=9, pool=None)
+    assert_array_equal(model.transform(STACK), features)
+    assert len(model.get_feature_names_out()) == 6
+    assert model.fit_transform(STACK).shape == (12, 36)
+
+
 def test_names_say_direction_and_level():
     model = RadonCDT(8, 4).fit(STACK)
     names = model.get_feature_names_out()
@@ -238,7 +247,10 @@ def test_the_frame_holds_all_that_was_fitted():
     assert model.inverse_transform(model.transform([PointCloud([(0, 0), (5, 1)])])).shape == (1, 5, 23)
 
 
-@pytest.mark.parametrize("wrong", [np.zeros((2, 7)), np.zeros(80), np.full((1, 80), np.nan), np.empty((0, 80))])
+@pytest.mark.parametrize(
+    "wrong",
+    [np.zeros((2, 7)), np.zeros(80), np.full((1, 80), np.nan), np.empty((0, 80)), -np.arange(80.0)[None]],
+)
 def test_inverse_transform_refuses(wrong):
     with pytest.raises(ValueError, match="`X` must"):
         RadonCDT(8, 10).fit(STACK).inverse_transform(wrong)

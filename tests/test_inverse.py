@@ -48,7 +48,7 @@ def test_masses_between_values_of_the_transform_are_exact(seed, n):
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 12))
 def test_inverse_cdt_is_its_slow_twin(seed, n):
     rng = np.random.default_rng(seed)
-    steps = rng.random(n) * rng.choice([0, 1, 1, 1], n)  # some atoms
+    steps = rng.random(n) * rng.choice([0, 1e-17, 1, 1, 1], n)  # some atoms, of values equal or nearly so
     values = np.cumsum(steps)
     levels = np.sort(rng.random(n))
     edges = np.sort(rng.uniform(values[0] - 1, values[-1] + 1, 15))
@@ -75,6 +75,14 @@ def test_tails_go_on_as_the_density_bends(law, tolerance):
     low, high = law.ppf([1e-5, 1 - 1e-5])
     edges = np.array([-100, *np.linspace(low, values[0], 5), *np.linspace(values[-1], high, 5), 100])
     assert_allclose(radoncdt.inverse_cdt(values, edges), np.diff(law.cdf(edges)), atol=tolerance)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e140])
+def test_the_scale_of_the_values_does_not_matter(scale):
+    values, edges = np.array([0.0, 1, 3, 4, 6]), np.array([-20.0, 0, 1.5, 2, 5, 30])
+    expected = radoncdt.inverse_cdt(values, edges)
+    assert_allclose(radoncdt.inverse_cdt(values * scale, edges * scale), expected, rtol=1e-9)
+    assert_allclose(radoncdt.inverse_cdt([0, 1e-320], [-1, 0, 1]).sum(), 1)
 
 
 def test_an_atom_is_in_the_bin_left_of_it():
@@ -161,6 +169,18 @@ def test_inverse_rcdt_keeps_leading_axes_and_frames():
         assert error(image, truth) < 0.06
 
 
+def test_rows_are_checked_one_by_one():
+    with pytest.raises(ValueError, match="`values` must not descend"):
+        radoncdt.inverse_cdt([[0, 1, 0.5], [0, 1e10, 2e10]], [0, 1, 2])
+
+
+def test_inverse_rcdt_says_when_a_pixel_of_a_square_is_outside():
+    features = radoncdt.rcdt(np.ones((20, 20)), n_angles=180)
+    with pytest.warns(UserWarning, match="outside the shape"):
+        again = radoncdt.inverse_rcdt(features, (18, 18))
+    assert again.sum() < 0.9
+
+
 def test_inverse_rcdt_says_when_mass_is_outside():
     features = radoncdt.rcdt(np.roll(DISC, 30, axis=1))
     with pytest.warns(UserWarning, match=r"in some direction \d+% of the mass is outside the shape \(60, 60\)"):
@@ -177,7 +197,7 @@ def test_inverse_rcdt_says_when_mass_is_outside():
         (np.zeros((2, 3)), {"angles": [0]}, ValueError, r"`angles` must have shape \(2,\)"),
         (np.zeros((2, 3)), {"level_grid": "odd"}, ValueError, "`level_grid` must be one of"),
         (np.zeros((2, 3)), {"shape": (5,)}, TypeError, r"`shape` must be a pair"),
-        (np.zeros((2, 3)), {"shape": (0, 5)}, ValueError, "`shape` must be at least 1, got 0"),
+        (np.zeros((2, 3)), {"shape": (0, 5)}, ValueError, r"`shape\[0\]` must be at least 1, got 0"),
         ("text", {}, TypeError, "`features` must hold numbers"),
     ],
 )
@@ -216,7 +236,7 @@ def test_clouds_and_images_of_other_sizes_mix():
         (GAUSSIAN, GAUSSIAN, [-0.5, 2], "`t` must be between 0 and 1, got -0.5"),
         (GAUSSIAN, GAUSSIAN, np.nan, "`t` must be finite"),
         (GAUSSIAN[None], GAUSSIAN, 0, "`a` must be one image"),
-        (GAUSSIAN, -GAUSSIAN, 0, "must not have negative mass"),
+        (GAUSSIAN, -GAUSSIAN, 0, "`b` must not have negative mass"),
         (PointCloud([(0, 0)]), PointCloud([(0, 0)]), 0, "`shape` must be given"),
     ],
 )

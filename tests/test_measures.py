@@ -172,13 +172,13 @@ class TestPushForward:
     @pytest.mark.parametrize(
         ("arguments", "options", "error", "message"),
         [
-            ((L, [[1, 2], [2, 4]]), {}, ValueError, "`matrix` must have an inverse, got the singular"),
+            ((L, [[1, 2], [2, 4]]), {}, ValueError, "`matrix` must have an inverse"),
             ((L, np.zeros((2, 2))), {}, ValueError, "`matrix` must have an inverse"),
             ((L, np.eye(3)), {}, ValueError, r"`matrix` must have shape \(2, 2\), got \(3, 3\)"),
             ((L, [[np.nan, 0], [0, 1]]), {}, ValueError, "`matrix` must be finite"),
             ((L, np.eye(2), [1, 2, 3]), {}, ValueError, r"`shift` must have shape \(2,\), got \(3,\)"),
-            ((L, np.eye(2)), {"shape": (0, 4)}, ValueError, "`shape` must be at least 1, got 0"),
-            ((L, np.eye(2)), {"shape": (4.5, 4)}, TypeError, "`shape` must be an integer, got 4.5"),
+            ((L, np.eye(2)), {"shape": (0, 4)}, ValueError, r"`shape\[[01]\]` must be at least 1, got 0"),
+            ((L, np.eye(2)), {"shape": (4.5, 4)}, TypeError, r"`shape\[[01]\]` must be an integer, got 4.5"),
             ((L, np.eye(2)), {"shape": 4}, TypeError, r"`shape` must be a pair \(H, W\), got 4"),
             ((L[0], np.eye(2)), {}, ValueError, "`measure` must have shape"),
             ((L * np.nan, np.eye(2)), {}, ValueError, r"`measure` must be finite, got nan at \[0, 0\]"),

@@ -35,6 +35,12 @@ def test_nothing_global_is_touched():
     assert done.stdout.strip() == "False"
 
 
+def test_without_matplotlib_it_says_what_to_install():
+    code = "import sys; sys.modules['matplotlib'] = None; import radoncdt; radoncdt.plot"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert "pip install 'radoncdt[plot]'" in done.stderr
+
+
 def test_the_measure_is_shown_upright():
     image = np.zeros((5, 9))
     image[0, 8] = 1  # top right
@@ -60,6 +66,7 @@ def test_images_and_curves_show_the_transform(draw, transform):
     values = transform(IMAGE, n_angles=6, n_levels=8)
     picture = draw(IMAGE, n_angles=6, n_levels=8).images[0]
     assert picture.origin == "lower"
+    assert list(picture.get_extent()) == [-15, 165, 0, 1]  # the columns are centred at 0°, 30°, …, 150°
     assert_allclose(picture.get_array(), values.T)
     curves = [line.get_ydata() for line in draw(IMAGE, kind="curves", n_angles=6, n_levels=8).lines]
     assert_allclose(curves, np.concatenate([values, -values[:, ::-1]]))
@@ -92,7 +99,7 @@ def test_the_pipeline_has_six_panels_and_can_be_saved(tmp_path):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: plot.sinogram(np.ones((2, 3, 3))), ValueError, "`image` must be one image"),
+        (lambda: plot.sinogram(np.ones((2, 3, 3))), ValueError, "`image` must be one image .* got 2 measures"),
         (lambda: plot.rcdt(np.zeros((3, 3))), ValueError, "`image` must have mass"),
         (lambda: plot.nrcdt(-IMAGE), ValueError, "`image` must not have negative mass"),
         (lambda: plot.measure(IMAGE * np.nan), ValueError, "`image` must be finite"),

@@ -112,8 +112,8 @@ def test_very_long_images_take_little_memory(shape):
         ({"edges": np.arange(18.0).reshape(2, 9) * 2}, ValueError, "`edges` must be as `radon` gives them"),
         ({"angles": [0, np.inf]}, ValueError, r"`angles` must be finite, got inf at \[1\]"),
         ({"angles": []}, ValueError, "`angles` must be one-dimensional and not empty"),
-        ({"shape": (3, 0)}, ValueError, "`shape` must be at least 1, got 0"),
-        ({"shape": (3, 2.0)}, TypeError, "`shape` must be an integer, got 2.0"),
+        ({"shape": (3, 0)}, ValueError, r"`shape\[[01]\]` must be at least 1, got 0"),
+        ({"shape": (3, 2.0)}, TypeError, r"`shape\[[01]\]` must be an integer, got 2.0"),
         ({"shape": 3}, TypeError, r"`shape` must be a pair \(H, W\), got 3"),
     ],
 )
@@ -142,3 +142,10 @@ def test_refuses_what_float32_cannot_hold():
 def test_refuses_a_cloud_that_needs_billions_of_bins():
     with pytest.raises(ValueError, match=r"`images\[1\]` must not be wider than .* pixels.* got an extent of 1e\+12"):
         radoncdt.radon([np.ones((2, 2)), PointCloud([(0, 0), (1e12, 1)])])
+
+
+def test_one_cloud_listed_twice_is_projected_twice():
+    cloud = PointCloud([(0, 0), (3, 1)])
+    masses, edges = radoncdt.radon([cloud, cloud], n_angles=3)
+    assert_array_equal(masses[0], masses[1])
+    assert_array_equal(edges[0], edges[1])

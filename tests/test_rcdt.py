@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 import radoncdt
-from radoncdt import PointCloud
+from radoncdt import PointCloud, _parallel
 from radoncdt.rcdt import POOLS
 
 RNG = np.random.default_rng(0)
@@ -397,3 +397,17 @@ def test_refuses_level_moments_where_all_levels_are_one_point():
 def test_refuses_options(options, error, message):
     with pytest.raises(error, match=message):
         radoncdt.pooled_nrcdt(GOOD, **options)
+
+
+@pytest.mark.parametrize("n_angles", [1, 2, 3, 5])
+@pytest.mark.parametrize("pool", POOLS)
+def test_more_threads_than_directions(pool, n_angles, monkeypatch):
+    monkeypatch.setattr(_parallel, "n_workers", lambda n_jobs, work: n_jobs)
+    options = {"pool": pool, "n_angles": n_angles, "n_levels": 8}
+    expected = radoncdt.pooled_nrcdt(DRAWING, n_jobs=1, **options)
+    assert_array_equal(radoncdt.pooled_nrcdt(DRAWING, n_jobs=4, **options), expected)
+
+
+def test_longdouble_beyond_float64_is_refused():
+    with pytest.raises(ValueError, match="`images` must be finite, got inf"):
+        radoncdt.rcdt(np.full((2, 2), np.longdouble("1e4000")))

@@ -46,7 +46,7 @@ def coordinates(values: object, name: str) -> NDArray[np.float64]:
 def first_where(bad: NDArray[np.bool_], array: NDArray[Any]) -> str:
     """The first bad value and its place, for a message."""
     where = tuple(int(i) for i in np.argwhere(bad)[0])
-    return f"{array[where]} at {list(where)}"
+    return f"{array[where]} at {list(where)}" if where else f"{array[where]}"
 
 
 def count(value: object, name: str, least: int) -> int:
@@ -73,4 +73,4 @@ def pair_of_sizes(value: object, name: str) -> tuple[int, int]:
     """The shape (H, W) of an image."""
     if not isinstance(value, (tuple, list, np.ndarray)) or len(value) != 2:
         raise TypeError(f"`{name}` must be a pair (H, W), got {value!r}")
-    return count(value[0], name, 1), count(value[1], name, 1)
+    return count(value[0], f"{name}[0]", 1), count(value[1], f"{name}[1]", 1)

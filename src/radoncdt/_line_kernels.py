@@ -7,7 +7,8 @@ import numpy as np
 
 from radoncdt._kernels import kernel, part
 
-SAME = 1e-12  # shares of the mass that are rounding
+SAME_PLACE = 1e-12  # shares of the width of a measure that are rounding
+SAME_LEVEL = 1e-14  # shares of the mass that are rounding
 
 
 @part
@@ -41,8 +42,9 @@ def _tail(mass, distance, h0, h1, d0, d1):
 def quantile_masses(values, levels, edges, out):
     """Masses `out` (rows, bins) between ascending edges of measures that are given by quantiles (rows, levels).
 
-    The cumulative function is the monotone cubic of Fritsch and Butland through the points (value, level); equal values
-    are a jump. Beyond the first and the last value it ends in a tail. Mass on an edge is left of it.
+    The cumulative function is the monotone cubic of Fritsch and Butland through the points (value, level); values that
+    are equal up to rounding are a jump. Beyond the first and the last value it ends in a tail. Mass on an edge is left
+    of it.
     """
     n = levels.size
     width, secant = np.empty(n + 1), np.empty(n + 1)  # one more each side than there are intervals, for the ends
@@ -50,9 +52,11 @@ def quantile_masses(values, levels, edges, out):
     for row in range(values.shape[0]):
         q = values[row]
         width[0] = width[n] = secant[0] = secant[n] = 0.0
+        same = SAME_PLACE * (q[n - 1] - q[0])
         for k in range(1, n):
-            width[k] = q[k] - q[k - 1]
-            secant[k] = (levels[k] - levels[k - 1]) / width[k] if width[k] > 0 else 0.0
+            step = q[k] - q[k - 1]
+            width[k] = step if step > same else 0.0
+            secant[k] = (levels[k] - levels[k - 1]) / step if step > same else 0.0
         for k in range(n):
             h0, h1, d0, d1 = width[k], width[k + 1], secant[k], secant[k + 1]
             if h0 > 0 and h1 > 0:
@@ -71,6 +75,8 @@ def quantile_masses(values, levels, edges, out):
             elif k == n:
                 h1, d1 = width[max(n - 2, 0)], secant[max(n - 2, 0)]
                 below = 1 - _tail(1 - levels[n - 1], s - q[n - 1], width[n - 1], h1, secant[n - 1], d1)
+            elif width[k] == 0:
+                below = levels[k - 1]
             else:
                 h = width[k]
                 x = (s - q[k - 1]) / h
@@ -109,26 +115,41 @@ def _first_and_last(mass):
 
 
 @part
+def _add(total, error, term):
+    """A sum and its rounding error after one more term (Neumaier): running sums of many masses must not drift."""
+    new = total + term
+    return new, error + ((total - new) + term if abs(total) >= abs(term) else (term - new) + total)
+
+
+@part
+def _sum(masses):
+    total = error = 0.0
+    for mass in masses:
+        total, error = _add(total, error, mass)
+    return total + error
+
+
+@part
 def _along_both(mass_a, places_a, wide_a, mass_b, places_b, wide_b, p, scale):
     """Mean of (|x − y| / scale)^p over the levels, x and y the quantiles of a and b; where p = ∞ the largest |x − y|.
 
-    Levels that differ by less than SAME are one: rounding must not pair a point with the neighbour of its partner.
+    Levels that differ by less than SAME_LEVEL are one: rounding must not pair a point with its partner's neighbour.
     """
     i, last_a = _first_and_last(mass_a)
     j, last_b = _first_and_last(mass_b)
-    total_a, total_b = np.sum(mass_a), np.sum(mass_b)
-    sum_a = sum_b = level = result = 0.0
+    total_a, total_b = _sum(mass_a), _sum(mass_b)
+    sum_a = sum_b = error_a = error_b = level = result = 0.0
     new_a = new_b = True
     x = y = end_a = end_b = 0.0
     while True:
         if new_a:
-            sum_a += mass_a[i]
-            end_a, x = sum_a / total_a if i < last_a else 1.0, places_a[i]
+            sum_a, error_a = _add(sum_a, error_a, mass_a[i])
+            end_a, x = (sum_a + error_a) / total_a if i < last_a else 1.0, places_a[i]
         if new_b:
-            sum_b += mass_b[j]
-            end_b, y = sum_b / total_b if j < last_b else 1.0, places_b[j]
+            sum_b, error_b = _add(sum_b, error_b, mass_b[j])
+            end_b, y = (sum_b + error_b) / total_b if j < last_b else 1.0, places_b[j]
         until = min(end_a, end_b)
-        new_a, new_b = end_a <= until + SAME, end_b <= until + SAME
+        new_a, new_b = end_a <= until + SAME_LEVEL, end_b <= until + SAME_LEVEL
         # the quantiles at that level, at the end of a piece or inside it
         x1, y1 = places_a[i + wide_a], places_b[j + wide_b]
         if not new_a:
@@ -163,11 +184,9 @@ def transport(mass_a, places_a, wide_a, mass_b, places_b, wide_b, p, out):
     """
     for row in range(out.size):
         a, x, b, y = mass_a[row], places_a[row], mass_b[row], places_b[row]
-        if p <= 4:  # any bound of the distances will do to keep their powers in range
-            scale = max(abs(x[-1] - y[0]), abs(y[-1] - x[0]))
-        else:
+        scale = max(abs(x[-1] - y[0]), abs(y[-1] - x[0]))
+        power = _along_both(a, x, wide_a, b, y, wide_b, p, scale) if p <= 2 and scale > 0 else 0.0
+        if power < 1e-200:  # that bound of the distances was too large, or p is
             scale = _along_both(a, x, wide_a, b, y, wide_b, np.inf, 1.0)
-        if p == np.inf or scale == 0:
-            out[row] = scale
-        else:
-            out[row] = scale * _along_both(a, x, wide_a, b, y, wide_b, p, scale) ** (1 / p)
+            power = _along_both(a, x, wide_a, b, y, wide_b, p, scale) if p < np.inf and scale > 0 else 1.0
+        out[row] = scale * power ** (1 / p)

@@ -79,8 +79,10 @@ def cdt(
     levels, shape = _levels(reference, points)
     order = np.argsort(levels, kind="stable")
     if mass is not None:
-        if edges is None or weights is not None:
-            raise TypeError("`mass` goes with `edges`, and `weights` go with `samples`")
+        if edges is None:
+            raise TypeError("`mass` needs `edges`, got none")
+        if weights is not None:
+            raise TypeError("`weights` go with `samples`, got `mass`")
         values = _of_bins(mass, edges, levels[order])
     else:
         if edges is not None:
@@ -140,24 +142,30 @@ def inverse_cdt(
         if shape != places.shape[-1:]:
             raise ValueError(f"`points` must have shape {places.shape[-1:]}, one a value, got {shape}")
     if (np.diff(levels) <= 0).any():
-        raise ValueError("`points` must ascend, with mass of the reference between them")
-    if grid.ndim < 1 or grid.shape[-1] < 2 or grid.shape[:-1] not in ((), places.shape[:-1]):
         raise ValueError(
-            f"`edges` must have shape (n_bins + 1,) or {(*places.shape[:-1], 'n_bins + 1')}, got {grid.shape}"
+            f"`points` must ascend, with mass of the reference between them, got {np.diff(levels).min():g}"
         )
+    if grid.ndim < 1 or grid.shape[-1] < 2 or grid.shape[:-1] not in ((), places.shape[:-1]):
+        lead = "".join(f"{n}, " for n in places.shape[:-1])
+        raise ValueError(f"`edges` must have shape (n_bins + 1,) or ({lead}n_bins + 1), n_bins ≥ 1, got {grid.shape}")
     if (np.diff(grid) < 0).any():
         raise ValueError(f"`edges` must ascend, got a step of {np.diff(grid).min():g}")
     rows = ascending(places, "values").reshape(-1, places.shape[-1])
-    ends = np.ascontiguousarray(np.broadcast_to(grid, (*places.shape[:-1], grid.shape[-1]))).reshape(len(rows), -1)
+    ends = np.broadcast_to(grid, (*places.shape[:-1], grid.shape[-1])).reshape(len(rows), -1)
+    # in a unit of about the width of the measure, so that slopes are neither huge nor tiny
+    exponent = -np.frexp(rows[:, -1:] - rows[:, :1])[1]
     masses = np.empty((len(rows), ends.shape[1] - 1))
-    _line_kernels.quantile_masses(np.ascontiguousarray(rows), levels, ends, masses)
+    with np.errstate(over="ignore"):  # an edge that is far away may as well be at infinity
+        middle = rows[:, :1].copy()
+        rows, ends = np.ldexp(rows - middle, exponent), np.ldexp(ends - middle, exponent)
+    _line_kernels.quantile_masses(rows, levels, ends, masses)
     return masses.reshape(*places.shape[:-1], -1)
 
 
 def ascending(values: Floats, name: str) -> Floats:
     """Quantile functions, without the steps down that are rounding."""
     steps = np.diff(values, axis=-1)
-    if (steps < -1e-9 * np.abs(values).max()).any():
+    if (steps < -1e-9 * np.abs(values).max(axis=-1, keepdims=True)).any():
         raise ValueError(
             f"`{name}` must not descend along the last axis, for they are quantiles, got a step of {steps.min():g}; "
             f"sorted along that axis they are the nearest quantile functions"
@@ -184,7 +192,8 @@ def _of_samples(samples: ArrayLike | None, weights: ArrayLike | None, levels: Fl
         raise ValueError(f"`samples` must have shape (…, n) with n ≥ 1, got {places.shape}")
     shares = np.ones(places.shape[-1]) if weights is None else _checks.finite_array(weights, "weights")
     if shares.shape not in (places.shape, places.shape[-1:]):
-        raise ValueError(f"`weights` must have shape {places.shape} or {places.shape[-1:]}, got {shares.shape}")
+        expected = " or ".join(sorted({str(places.shape), str(places.shape[-1:])}))
+        raise ValueError(f"`weights` must have shape {expected}, got {shares.shape}")
     check_masses(shares, "weights")
     rows = places.reshape(-1, places.shape[-1])
     shares = rescaled(np.broadcast_to(shares, places.shape).reshape(rows.shape))
@@ -253,7 +262,7 @@ def real_points(points: ArrayLike) -> Floats:
     """Points of the line, which may be ±∞ but not NaN."""
     places = _checks.real_array(points, "points").astype(np.float64)
     if np.isnan(places).any():
-        raise ValueError("`points` must not be NaN")
+        raise ValueError(f"`points` must not be NaN, got {_checks.first_where(np.isnan(places), places)}")
     return places
 
 
@@ -278,6 +287,8 @@ def _checked_reference(reference: Reference | None) -> Any:
             "`reference` must be (masses, edges) or a frozen scipy.stats distribution such as scipy.stats.norm(), "
             f"got {reference!r}"
         )
+    if np.isnan(reference.cdf(0.0)).any():
+        raise ValueError(f"`reference` must have valid parameters, got {reference.args} {reference.kwds or ''}")
     if np.ndim(reference.cdf(0.0)) != 0:
         raise ValueError(f"`reference` must be one measure, got {np.size(reference.cdf(0.0))} distributions")
     return reference

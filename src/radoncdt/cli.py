@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import IO, Any
 
@@ -32,13 +33,15 @@ examples:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit status is 0, 1 if some image was refused, 2 for a wrong call."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
+    options = _parser().parse_args(arguments)
     try:
-        return int(options.run(options, parser))
+        return int(options.run(options, options.parser))
     except KeyboardInterrupt:
-        print("interrupted; nothing was written", file=sys.stderr)
+        print("radoncdt: interrupted", file=sys.stderr)
         return 130
+    except OSError as error:  # of writing; what cannot be read is refused one by one
+        print(f"radoncdt: cannot write: {error}", file=sys.stderr)
+        return 2
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -71,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog="Without --out the figure opens in a window, or, where there is none, is written to NAME_pipeline.png.",
     )
     show.add_argument("--out", type=Path, metavar="FILE.png", help="write to this file; a folder, for several images")
-    show.set_defaults(run=_show)
+    show.set_defaults(run=_show, parser=show)
 
     transform = commands.add_parser(
         "transform",
@@ -93,7 +96,7 @@ Files that cannot be read are named, left out, and make the exit status 1; the r
         help=f"how to pool over the circle: {', '.join(POOLS)}, or none for the whole NR-CDT (default max)",
     )
     transform.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads (default -1, all cores)")
-    transform.set_defaults(run=_transform)
+    transform.set_defaults(run=_transform, parser=transform)
     return parser
 
 
@@ -103,6 +106,16 @@ def _check_counts(options: argparse.Namespace, parser: argparse.ArgumentParser) 
             parser.error(f"--{name} must be at least {least}, got {getattr(options, name)}")
     if getattr(options, "jobs", 1) == 0:
         parser.error("--jobs must not be 0; 1 is one thread, -1 all cores")
+
+
+def _check_folder(out: Path, parser: argparse.ArgumentParser) -> None:
+    """Find out before the work, not after it, that a file cannot be written."""
+    if not out.parent.is_dir():
+        parser.error(f"--out must be in a folder that exists, got {out}")
+    if out.is_dir():
+        parser.error(f"--out must be a file, got the folder {out}")
+    if not os.access(out.parent, os.W_OK):
+        parser.error(f"--out must be in a folder that can be written to, got {out}")
 
 
 def _inks(files: Sequence[Path], ink: str, refuse: Callable[[str], None]) -> Iterator[tuple[Path, NDArray[np.float32]]]:
@@ -136,12 +149,11 @@ def _show(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     if out is not None and len(files) > 1 and not out.is_dir():
         parser.error(f"--out must be a folder that exists, for {len(files)} images, got {out}")
     if out is not None and not out.is_dir():
-        if not out.parent.is_dir():
-            parser.error(f"--out must be in a folder that exists, got {out}")
+        _check_folder(out, parser)
         from matplotlib.backend_bases import FigureCanvasBase
 
         if out.suffix.lower().lstrip(".") not in FigureCanvasBase.get_supported_filetypes():
-            parser.error(f"--out must end in .png, .pdf or .svg, got {out}")
+            parser.error(f"--out must be a folder that exists, or a file that ends in .png, .pdf or .svg, got {out}")
     refused: list[str] = []
 
     def refuse(message: str) -> None:
@@ -149,21 +161,33 @@ def _show(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         print(f"radoncdt: {message}", file=sys.stderr)
 
     window = out is None and _has_window()
+    written: set[Path] = set()
     for path, image in _inks(files, options.ink, refuse):
         figure = _figure(window)
         radoncdt.plot.pipeline(image, n_angles=options.angles, n_levels=options.levels, axes=figure.subplots(2, 3))
-        figure.suptitle(path.name)
+        figure.suptitle(_readable(path.name))
         if window:
             continue
-        name = f"{path.stem}_pipeline.png"
-        target = Path(name) if out is None else out / name if out.is_dir() else out
+        target = out if out is not None and not out.is_dir() else _unused(out or Path(), path.stem, written)
+        written.add(target)
         _write(target, partial(figure.savefig, format=target.suffix[1:], dpi=110))
-        print(target)
+        print(_readable(str(target)))
     if window and len(refused) < len(files):
         from matplotlib import pyplot
 
         pyplot.show()
     return 1 if refused else 0
+
+
+def _unused(folder: Path, stem: str, written: set[Path]) -> Path:
+    """Where to write the picture of an image, if another of the same name was there before."""
+    names = (f"{stem}_pipeline{f'_{k}' if k > 1 else ''}.png" for k in count(1))
+    return next(folder / name for name in names if folder / name not in written)
+
+
+def _readable(name: str) -> str:
+    """A file name that any terminal can print, whatever bytes it is made of."""
+    return os.fsencode(name).decode("utf-8", "replace")
 
 
 def _has_window() -> bool:
@@ -190,8 +214,7 @@ def _transform(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
     _check_counts(options, parser)
     if options.out.suffix.lower() not in (".npz", ".csv"):
         parser.error(f"--out must end in .npz or .csv, got {options.out}")
-    if not options.out.parent.is_dir():
-        parser.error(f"--out must be in a folder that exists, got {options.out}")
+    _check_folder(options.out, parser)
     from tqdm import tqdm
 
     files = _files(options, parser)
@@ -230,14 +253,14 @@ def _transform(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
 
     _write(options.out, save)
     left_out = f", {len(refused)} refused" if refused else ""
-    print(f"{options.out}: {features.shape[1]} features of {len(names)} images{left_out}")
+    print(f"{_readable(str(options.out))}: {features.shape[1]} features of {len(names)} images{left_out}")
     return 1 if refused else 0
 
 
 def _save_csv(file: IO[bytes], names: list[str], columns: list[str], features: NDArray[np.float64]) -> None:
     import io
 
-    text = io.TextIOWrapper(file, "utf-8", newline="")
+    text = io.TextIOWrapper(file, "utf-8", "surrogateescape", newline="")  # file names may be any bytes
     writer = csv.writer(text)
     writer.writerow(["file", *columns])
     writer.writerows([name, *map(repr, row)] for name, row in zip(names, features.tolist()))

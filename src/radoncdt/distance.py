@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from radoncdt import _checks, _parallel
 from radoncdt.cdt import check_masses, checked_bins
 from radoncdt.directions import Directions
-from radoncdt.measures import Batch, Measures, PointCloud
+from radoncdt.measures import Batch, Measures, PointCloud, rescaled
 from radoncdt.radon import radon
 
 Floats = NDArray[np.float64]
@@ -28,7 +28,7 @@ def wasserstein(a: ArrayLike | tuple[Any, Any], b: ArrayLike | tuple[Any, Any], 
     """Wasserstein-p distance of two measures on the line, W_p = (∫₀¹ |F_a⁻¹(t) − F_b⁻¹(t)|^p dt)^(1/p), exact.
 
     Both quantile functions are linear between finitely many levels, and there the integral has a closed form. Measures
-    are divided by their mass; shares of it below 1e-12 count as rounding.
+    are divided by their mass; shares of it below 1e-14 count as rounding.
 
     Parameters
     ----------
@@ -93,10 +93,7 @@ def sliced_wasserstein(
     >>> round(sliced_wasserstein(cloud, push_forward(cloud, np.eye(2), [3, 4])) ** 2, 12)
     12.5
     """
-    pair = Batch.read(mu, "mu"), Batch.read(nu, "nu")
-    for batch in pair:
-        if batch.lead:
-            raise ValueError(f"`{batch.name}` must be one image (H, W) or a PointCloud, got {len(batch)} measures")
+    pair = Batch.of_one(mu, "mu"), Batch.of_one(nu, "nu")
     return float(_distances(*pair, p, Directions.choose(n_angles, angles), n_jobs)[0, 0])
 
 
@@ -138,7 +135,8 @@ def sliced_wasserstein_distances(
     first, second = Batch.read(A, "A"), None if B is None else Batch.read(B, "B")
     for batch in (first, second):
         if batch and len(batch.lead) != 1:
-            raise ValueError(f"`{batch.name}` must be an array (n, H, W) or a list, got measures of shape {batch.lead}")
+            given = f"measures of shape {batch.lead}" if batch.lead else "one measure"
+            raise ValueError(f"`{batch.name}` must be an array (n, H, W) or a list of measures, got {given}")
     return _distances(first, second, p, Directions.choose(n_angles, angles), n_jobs)
 
 
@@ -172,8 +170,9 @@ def _slices(batch: Batch, i: int, directions: Directions, n_jobs: int | None) ->
     if isinstance(item, PointCloud):
         places = directions.cosines[:, None] * item.points[:, 0] + directions.sines[:, None] * item.points[:, 1]
         order = np.argsort(places, axis=-1, kind="stable")
-        return _Line(item.weights[order], np.take_along_axis(places, order, axis=-1), POINT)
-    masses, edges = radon(item.astype(np.float64), angles=directions.angles, n_jobs=n_jobs)
+        return _Line(rescaled(item.weights)[order], np.take_along_axis(places, order, axis=-1), POINT)
+    image = rescaled(item.astype(np.float64).reshape(-1)).reshape(item.shape)
+    masses, edges = radon(image, angles=directions.angles, n_jobs=n_jobs)
     return _Line(np.asarray(masses, np.float64), edges, BIN)
 
 
@@ -182,15 +181,19 @@ def _on_line(measure: Any, name: str) -> _Line:
     if isinstance(measure, tuple):
         if len(measure) != 2:
             raise ValueError(f"`{name}` must be (samples, weights) or (masses, edges), got {len(measure)} arrays")
-        if np.ndim(measure[0]) == np.ndim(measure[1]) == 1 and len(measure[1]) == len(measure[0]) + 1:
-            masses, edges = checked_bins(measure[0], measure[1], f"{name}[0]", f"{name}[1]")
-            return _Line(masses[None], edges[None], BIN)
-        samples, weights = _checks.coordinates(measure[0], f"{name}[0]"), _checks.finite_array(measure[1], f"{name}[1]")
+        first, second = (_checks.finite_array(measure[k], f"{name}[{k}]") for k in (0, 1))
+        if first.ndim == second.ndim == 1 and second.size == first.size + 1:
+            masses, edges = checked_bins(first, second, f"{name}[0]", f"{name}[1]")
+            return _Line(rescaled(masses)[None], np.array(edges[None]), BIN)
+        samples, weights = _checks.coordinates(first, f"{name}[0]"), second
     else:
         samples = _checks.coordinates(measure, name)
         weights = np.ones(samples.shape)
     if samples.ndim != 1 or samples.size == 0:
-        raise ValueError(f"`{name}` must hold points of shape (n,) with n ≥ 1, got shape {samples.shape}")
+        raise ValueError(
+            f"`{name}` must hold points of shape (n,) with n ≥ 1, or be a tuple (samples, weights) or (masses, edges), "
+            f"got shape {samples.shape}"
+        )
     if weights.shape != samples.shape:
         n = samples.size
         raise ValueError(
@@ -198,7 +201,7 @@ def _on_line(measure: Any, name: str) -> _Line:
         )
     check_masses(weights, f"{name}[1]")
     order = np.argsort(samples, kind="stable")
-    return _Line(weights[order][None], samples[order][None], POINT)
+    return _Line(rescaled(weights)[order][None], samples[order][None], POINT)
 
 
 def _power(p: object) -> float:

@@ -13,13 +13,16 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from radoncdt import _checks, _parallel
-from radoncdt.cdt import quantile_levels
+from radoncdt.cdt import ascending, quantile_levels
 from radoncdt.directions import Directions
 from radoncdt.inverse import inverse_rcdt
 from radoncdt.measures import Batch, PointCloud
 from radoncdt.rcdt import MOMENTS, POOLS, nrcdt, pooled_nrcdt, rcdt
 
 Floats = NDArray[np.float64]
+
+LARGEST_FRAME = 2**14
+"""Pixels along a side of the frame that `fit` keeps for PointClouds."""
 
 
 class _Transformer(TransformerMixin, BaseEstimator):
@@ -32,7 +35,7 @@ class _Transformer(TransformerMixin, BaseEstimator):
     image_shape: Any
     n_jobs: Any
 
-    def _features(self, images: Batch) -> Floats:
+    def _features(self, images: Batch, **options: Any) -> Floats:
         raise NotImplementedError
 
     def _read(self, X: Any, *, reset: bool) -> Batch:  # noqa: N803
@@ -72,6 +75,7 @@ class _Transformer(TransformerMixin, BaseEstimator):
         for i in range(len(batch)):
             batch.check_measure(i)
         self.angles_, self.levels_ = directions.angles.copy(), levels
+        self._fitted = self._options()  # parameters that are set later count from the next fit on
         self.image_shape_ = _frame(batch)
         return self
 
@@ -88,9 +92,8 @@ class _Transformer(TransformerMixin, BaseEstimator):
         float64 array (n, n_features)
         """
         check_is_fitted(self)
-        self._check_parameters()
         batch = self._read(X, reset=False)
-        features = self._features(batch)
+        features = self._features(batch, n_jobs=self.n_jobs, **self._fitted)
         return features.reshape(len(batch), -1)
 
     def _check_parameters(self) -> None:
@@ -98,7 +101,7 @@ class _Transformer(TransformerMixin, BaseEstimator):
 
     def _options(self) -> dict[str, Any]:
         angles = {"n_angles": self.n_angles} if self.angles is None else {"angles": self.angles}
-        return {**angles, "n_levels": self.n_levels, "level_grid": self.level_grid, "n_jobs": self.n_jobs}
+        return {**angles, "n_levels": self.n_levels, "level_grid": self.level_grid}
 
     def _names_of_levels(self) -> list[str]:
         return [f"level{j}_t{t:.4g}" for j, t in enumerate(self.levels_)]
@@ -146,7 +149,7 @@ class RadonCDT(_Transformer):
         The levels.
     image_shape_ : (int, int)
         The frame that `inverse_transform` draws into: as high as the highest and as wide as the widest image fitted;
-        for PointClouds, large enough to hold all points.
+        for PointClouds, large enough to hold all points, or 2¹⁴ pixels along a side.
     n_features_in_, feature_names_in_
         Of tables only.
 
@@ -174,8 +177,8 @@ class RadonCDT(_Transformer):
         self.image_shape = image_shape
         self.n_jobs = n_jobs
 
-    def _features(self, images: Batch) -> Floats:
-        return rcdt(images, **self._options())
+    def _features(self, images: Batch, **options: Any) -> Floats:
+        return rcdt(images, **options)
 
     def inverse_transform(self, X: Any) -> Floats:  # noqa: N803
         """Images that have given features, in the frame of those that were fitted: `inverse_rcdt`.
@@ -194,9 +197,13 @@ class RadonCDT(_Transformer):
         n_features = self.angles_.size * self.levels_.size
         if features.ndim != 2 or features.shape[1] != n_features or len(features) == 0:
             raise ValueError(f"`X` must have shape (n, {n_features}), got {features.shape}")
-        values = features.reshape(-1, self.angles_.size, self.levels_.size)
+        values = ascending(features.reshape(-1, self.angles_.size, self.levels_.size), "X")
         images = inverse_rcdt(
-            values, self.image_shape_, angles=self.angles_, level_grid=self.level_grid, n_jobs=self.n_jobs
+            values,
+            self.image_shape_,
+            angles=self.angles_,
+            level_grid=self._fitted["level_grid"],
+            n_jobs=self.n_jobs,
         )
         return images if self.image_shape is None else images.reshape(len(images), -1)
 
@@ -266,14 +273,20 @@ class NormalizedRadonCDT(_Transformer):
             _checks.choice(self.pool, "pool", POOLS)
         _checks.choice(self.moments, "moments", MOMENTS)
 
-    def _features(self, images: Batch) -> Floats:
-        options = {**self._options(), "moments": self.moments}
-        return nrcdt(images, **options) if self.pool is None else pooled_nrcdt(images, pool=self.pool, **options)
+    def _options(self) -> dict[str, Any]:
+        return {**super()._options(), "moments": self.moments, "pool": self.pool}
+
+    def _features(self, images: Batch, **options: Any) -> Floats:
+        if options["pool"] is None:
+            del options["pool"]
+            return nrcdt(images, **options)
+        return pooled_nrcdt(images, **options)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Pool and level of every feature, ``max_level10_t0.1641``, or direction and level as in `RadonCDT`."""
         check_is_fitted(self)
-        names = self._names_of_all() if self.pool is None else [f"{self.pool}_{n}" for n in self._names_of_levels()]
+        pool = self._fitted["pool"]
+        names = self._names_of_all() if pool is None else [f"{pool}_{n}" for n in self._names_of_levels()]
         return np.array(names, dtype=object)
 
 
@@ -282,7 +295,7 @@ def _frame(batch: Batch) -> tuple[int, int]:
     if isinstance(batch.items, np.ndarray):
         return batch.items.shape[1], batch.items.shape[2]
     shapes = [
-        2 * np.ceil(np.abs(item.points[:, ::-1]).max(axis=0)).astype(int) + 1
+        2 * np.ceil(np.minimum(np.abs(item.points[:, ::-1]).max(axis=0), LARGEST_FRAME / 2)).astype(int) + 1
         if isinstance(item, PointCloud)
         else item.shape
         for item in batch.items

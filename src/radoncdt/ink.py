@@ -20,8 +20,10 @@ class InkError(ValueError):
 def read_ink(path: str | Path, *, ink: str = "auto") -> NDArray[np.float32]:
     """Read an image file as a measure: mass 0 for paper, up to 1 for ink.
 
-    Colours are read as grey; what is transparent is paper. The brightness of the paper, the median along the border of
-    the image, becomes 0, and the ink furthest from it becomes 1.
+    Colours are read as grey, turned as the camera was held; what is transparent is paper. Paper is what the border of
+    the image shows: its median grey becomes 0, and so does whatever noise and uneven light there are along the border.
+    The ink furthest from it becomes 1. So a drawing, a scan or a fairly evenly lit photograph can be read, with paper
+    all around; stains and strong shadows stay.
 
     Parameters
     ----------
@@ -29,7 +31,7 @@ def read_ink(path: str | Path, *, ink: str = "auto") -> NDArray[np.float32]:
         Any file that Pillow reads; of several frames the first.
     ink : {"auto", "dark", "bright"}
         Whether ink is darker or brighter than paper. "auto": darker, if the paper is brighter than the middle grey
-        between the darkest and the brightest pixel.
+        between the darkest and the brightest pixel; on transparent ground, if any pixel is darker than middle grey.
 
     Returns
     -------
@@ -42,18 +44,17 @@ def read_ink(path: str | Path, *, ink: str = "auto") -> NDArray[np.float32]:
     """
     _checks.choice(ink, "ink", INKS)
     grey, opacity = _grey(Path(path))
-    seen = opacity > 0
-    if not seen.any():
+    if not opacity.any():
         raise InkError(f"{path}: the image is all transparent")
-    low, high = float(grey[seen].min()), float(grey[seen].max())
+    ground = 1.0 if ink == "dark" or (ink == "auto" and grey[opacity > 0].min() < 0.5) else 0.0
+    grey = grey * opacity + np.float32(ground) * (1 - opacity)
     border = np.concatenate([grey[0], grey[-1], grey[1:-1, 0], grey[1:-1, -1]])
-    clear = np.concatenate([opacity[0], opacity[-1], opacity[1:-1, 0], opacity[1:-1, -1]]) == 0
-    if clear.mean() > 0.5:  # ink on nothing: whatever is opaque is ink
-        return opacity
-    paper = float(np.median(border[~clear]))
-    dark = ink == "dark" or (ink == "auto" and paper >= (low + high) / 2)
-    mass = np.maximum(paper - grey, 0) if dark else np.maximum(grey - paper, 0)
-    mass *= opacity
+    paper = float(np.median(border))
+    dark = ink == "dark" or (ink == "auto" and paper >= (float(grey.min()) + float(grey.max())) / 2)
+    sign = np.float32(-1 if dark else 1)
+    contrast, noise = sign * (grey - paper), 2.5 * np.quantile(sign * (border - paper), 0.95)
+    floor = min(max(float(noise), 0.0), float(contrast.max()) / 2)  # ink that runs off the image is no noise
+    mass = np.maximum(contrast - np.float32(floor), 0)
     if not mass.any():
         raise InkError(f"{path}: no pixel is {'darker' if dark else 'brighter'} than the paper")
     result: NDArray[np.float32] = mass / mass.max()
@@ -64,33 +65,36 @@ def _grey(path: Path) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Brightness from 0 to 1 and opacity from 0 to 1 of the pixels."""
     import warnings
 
-    from PIL import Image, UnidentifiedImageError
+    from PIL import Image, ImageOps, UnidentifiedImageError
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # twice as large is an error
             with Image.open(path) as file:
-                file.load()
-                deep = file.mode in ("I", "F") or file.mode.startswith("I;16")
-                values = np.asarray(file if deep else file.convert("LA"))
+                turned = ImageOps.exif_transpose(file)
+                deep = turned.mode in ("I", "F") or turned.mode.startswith("I;16")
+                values = np.asarray(turned if deep else turned.convert("LA"))
     except FileNotFoundError:
         raise InkError(f"{path}: there is no such file") from None
     except IsADirectoryError:
         raise InkError(f"{path}: is a folder, not an image") from None
     except UnidentifiedImageError:
-        raise InkError(f"{path}: is no image that Pillow knows") from None
-    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise InkError(f"{path}: is too large: {error}") from None
+        what = "is empty" if path.stat().st_size == 0 else "is no image that Pillow knows"
+        raise InkError(f"{path}: {what}") from None
+    except Image.DecompressionBombError:
+        most = 2 * (Image.MAX_IMAGE_PIXELS or 0)
+        raise InkError(f"{path}: has more than {most} pixels; reduce its size first") from None
     except (OSError, SyntaxError, ValueError, EOFError) as error:
         raise InkError(f"{path}: cannot be read: {error}") from None
     if not deep:
         grey, opacity = np.moveaxis(values, -1, 0).astype(np.float32) / np.float32(255)
         return grey, opacity
-    grey = values.astype(np.float32)
-    if not np.isfinite(grey).all():
+    deep_grey = values.astype(np.float64)
+    if not np.isfinite(deep_grey).all():
         raise InkError(f"{path}: some pixels are not finite")
-    low, high = grey.min(), grey.max()
-    return (grey - low) / max(high - low, np.float32(1e-30)), np.ones_like(grey)
+    low, high = deep_grey.min(), deep_grey.max()
+    scaled = ((deep_grey - low) / (high - low if high > low else 1)).astype(np.float32)
+    return scaled, np.ones_like(scaled)
 
 
 def image_files(paths: list[Any]) -> list[Path]:

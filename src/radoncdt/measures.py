@@ -115,6 +115,15 @@ class Batch:
         _check_shape(array.shape, name, None)
         return cls(array.reshape(-1, *array.shape[-2:]), array.shape[:-2], name)
 
+    @classmethod
+    def of_one(cls, measure: object, name: str) -> "Batch":
+        """Understand one image (H, W) or PointCloud, without negative mass and not empty."""
+        batch = cls.read(measure, name)
+        if batch.lead:
+            raise ValueError(f"`{name}` must be one image (H, W) or a PointCloud, got {len(batch)} measures")
+        batch.check_measure(0)
+        return batch
+
     def __len__(self) -> int:
         return len(self.items)
 
@@ -136,7 +145,7 @@ class Batch:
             return
         start = 0
         for i in range(1, len(self) + 1):
-            if i == len(self) or i - start == most or _kind(self.items[i]) != _kind(self.items[start]):
+            if i == len(self) or i - start == most or not _alike(self.items[start], self.items[i]):
                 yield slice(start, i)
                 start = i
 
@@ -159,6 +168,8 @@ class Batch:
         label, item = self.label(i), self.items[i]
         values = item.weights if isinstance(item, PointCloud) else item
         if status & NOT_FINITE:
+            with np.errstate(over="ignore"):  # as the kernels see it
+                values = values.astype(precision(values.dtype))
             raise ValueError(f"`{label}` must be finite, got {_checks.first_where(~np.isfinite(values), values)}")
         if status & NEGATIVE:
             raise ValueError(f"`{label}` must not have negative mass, got {_checks.first_where(values < 0, values)}")
@@ -185,8 +196,10 @@ def precision(dtype: DTypeLike) -> type[np.float32] | type[np.float64]:
     return np.float64 if dtype.kind == "f" and dtype.itemsize >= 8 else np.float32
 
 
-def _kind(item: Measure) -> object:
-    return item if isinstance(item, PointCloud) else precision(item.dtype)
+def _alike(a: Measure, b: Measure) -> bool:
+    """Whether two measures are images of one precision."""
+    images = not isinstance(a, PointCloud) and not isinstance(b, PointCloud)
+    return images and precision(a.dtype) == precision(b.dtype)  # type: ignore[union-attr]
 
 
 def for_kernel(images: Sequence[NDArray[Any]] | NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
@@ -195,13 +208,14 @@ def for_kernel(images: Sequence[NDArray[Any]] | NDArray[Any]) -> tuple[NDArray[A
     Neither can be written to: so they have one type, and the kernels are compiled once, whatever the input was.
     """
     real = precision(images[0].dtype)
-    if isinstance(images, np.ndarray):
-        pixels = np.ascontiguousarray(images, real).reshape(-1)
-        shapes = np.empty((len(images), 2), np.int64)
-        shapes[:] = images.shape[1:]
-    else:
-        pixels = np.concatenate([image.reshape(-1) for image in images], dtype=real)
-        shapes = np.array([image.shape for image in images])
+    with np.errstate(over="ignore"):  # of long doubles; the kernels find what is not finite
+        if isinstance(images, np.ndarray):
+            pixels = np.ascontiguousarray(images, real).reshape(-1)
+            shapes = np.empty((len(images), 2), np.int64)
+            shapes[:] = images.shape[1:]
+        else:
+            pixels = np.concatenate([image.reshape(-1) for image in images], dtype=real)
+            shapes = np.array([image.shape for image in images])
     pixels.setflags(write=False)
     return pixels, pixels.view(np.int32 if real is np.float32 else np.int64), shapes
 
@@ -339,7 +353,7 @@ def push_forward(
         raise ValueError(f"`shift` must have shape (2,), got {y.shape}")
     scales = np.linalg.svd(a, compute_uv=False)
     if scales[1] <= 1e-14 * scales[0]:
-        raise ValueError(f"`matrix` must have an inverse, got the singular {a.tolist()}")
+        raise ValueError(f"`matrix` must have an inverse, and a condition number below 1e14, got {a.tolist()}")
     if isinstance(measure, PointCloud):
         if shape is not None:
             raise ValueError(f"`shape` is for images, got {shape!r} for a PointCloud")

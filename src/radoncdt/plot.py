@@ -8,9 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib import colormaps
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from radoncdt import _checks
@@ -21,6 +18,13 @@ from radoncdt.radon import radon
 from radoncdt.rcdt import max_nrcdt
 from radoncdt.rcdt import nrcdt as nrcdt_of
 from radoncdt.rcdt import rcdt as rcdt_of
+
+try:
+    from matplotlib import colormaps
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+except ImportError as error:
+    raise ImportError("radoncdt.plot needs matplotlib: pip install 'radoncdt[plot]'") from error
 
 KINDS = ("image", "curves")
 ANGLES = "angle θ in degrees"
@@ -33,9 +37,9 @@ def measure(image: ArrayLike | PointCloud, *, ax: Axes | None = None) -> Axes:
     >>> plot.measure(np.eye(3)).get_title()
     'μ'
     """
-    ax, item = _axes(ax), _single(image)
+    ax, item = _axes(ax), Batch.of_one(image, "image").items[0]
     if isinstance(item, PointCloud):
-        sizes = 100 * item.weights / item.weights.max()
+        sizes = min(100, 5000 / len(item)) * item.weights / item.weights.max()
         ax.scatter(item.points[:, 0], item.points[:, 1], s=sizes, color="black", linewidths=0)
         ax.set_aspect("equal")
     else:
@@ -51,15 +55,20 @@ def sinogram(image: ArrayLike | PointCloud, *, n_angles: int = 180, ax: Axes | N
     >>> plot.sinogram(np.eye(3), n_angles=16).get_xlabel()
     'angle θ in degrees'
     """
-    ax, item = _axes(ax), _single(image)
+    ax, item = _axes(ax), Batch.of_one(image, "image").items[0]
     masses, edges = radon(item, n_angles=n_angles)
     density = masses / np.diff(edges)
     low, high = _extent(masses, edges)
     grid = np.linspace(low, high, 2 * masses.shape[-1])
     rows = [np.interp(grid, (e[1:] + e[:-1]) / 2, d, 0, 0) for e, d in zip(edges, density)]
-    ax.imshow(np.transpose(rows), origin="lower", aspect="auto", cmap="magma", extent=(0, 180, low, high))
-    ax.set(xlabel=ANGLES, ylabel="⟨x, θ⟩ in pixels", title="Radon transform  $R_θ[μ]$", xticks=[0, 45, 90, 135, 180])
+    ax.imshow(np.transpose(rows), origin="lower", aspect="auto", cmap="magma", extent=(*_degrees(n_angles), low, high))
+    ax.set(xlabel=ANGLES, ylabel="⟨x, θ⟩ in pixels", title="Radon transform  $R_θ[μ]$", xticks=[0, 45, 90, 135])
     return ax
+
+
+def _degrees(n_angles: int) -> tuple[float, float]:
+    """Where the columns of an image begin and end, for the angles 180° k/n to be in their middle."""
+    return -90 / n_angles, 180 - 90 / n_angles
 
 
 def _extent(masses: NDArray[Any], edges: NDArray[Any]) -> tuple[float, float]:
@@ -81,7 +90,7 @@ def rcdt(
     >>> plot.rcdt(np.eye(3), kind="curves", n_angles=8).get_xlabel()
     'level t'
     """
-    values = rcdt_of(_single(image), n_angles=n_angles, n_levels=n_levels)
+    values = rcdt_of(Batch.of_one(image, "image").items[0], n_angles=n_angles, n_levels=n_levels)
     return _quantiles(values, kind, ax, "R-CDT", "quantile in pixels")
 
 
@@ -98,7 +107,7 @@ def nrcdt(
     >>> plot.nrcdt(np.eye(3), n_angles=8).get_ylabel()
     'level t'
     """
-    values = nrcdt_of(_single(image), n_angles=n_angles, n_levels=n_levels)
+    values = nrcdt_of(Batch.of_one(image, "image").items[0], n_angles=n_angles, n_levels=n_levels)
     return _quantiles(values, kind, ax, "NR-CDT", "normalised quantile")
 
 
@@ -109,10 +118,16 @@ def _quantiles(values: NDArray[np.float64], kind: str, ax: Axes | None, title: s
     if kind == "image":
         largest = np.abs(values).max()
         picture = ax.imshow(
-            values.T, origin="lower", aspect="auto", cmap="RdBu_r", extent=(0, 180, 0, 1), vmin=-largest, vmax=largest
+            values.T,
+            origin="lower",
+            aspect="auto",
+            cmap="RdBu_r",
+            extent=(*_degrees(n_angles), 0, 1),
+            vmin=-largest,
+            vmax=largest,
         )
         ax.figure.colorbar(picture, ax=ax, label=label)
-        ax.set(xlabel=ANGLES, ylabel="level t", xticks=[0, 45, 90, 135, 180])
+        ax.set(xlabel=ANGLES, ylabel="level t", xticks=[0, 45, 90, 135])
     else:
         levels = quantile_levels(n_levels)
         circle = np.concatenate([values, -values[:, ::-1]])  # with the opposite directions
@@ -130,6 +145,7 @@ def pooled(
     *,
     templates: ArrayLike | None = None,
     template_labels: Sequence[Any] | NDArray[Any] | None = None,
+    pool: str = "max",
     level_grid: str = "midpoint",
     ax: Axes | None = None,
 ) -> Axes:
@@ -145,6 +161,8 @@ def pooled(
         Curves to draw bold.
     template_labels : sequence (k,), optional
         Their classes; by default the classes of `labels` in sorted order, one template each.
+    pool : str
+        How they were pooled, for the labels of the figure.
     level_grid : {"midpoint", "uniform"}
         The levels of the features.
     ax : Axes, optional
@@ -168,16 +186,19 @@ def pooled(
         bold_names = names[:0] if bold_names is None or not len(bold) else bold_names
     else:
         bold_names = _labels(template_labels, "template_labels", len(bold))
+    if names.dtype.kind != bold_names.dtype.kind:  # 1 and "1" are one class
+        names, bold_names = names.astype(str), bold_names.astype(str)
     ax, levels = _axes(ax), quantile_levels(curves.shape[1], level_grid)
     classes = np.unique(np.concatenate([names, bold_names]))
     for k, name in enumerate(classes):
-        colour = f"C{k % 10}"
+        colour = f"C{k}" if len(classes) <= 10 else colormaps["turbo"](k / (len(classes) - 1))
         ax.plot(levels, curves[names == name].T, color=colour, linewidth=0.8, alpha=0.4)
         ax.plot(levels, bold[bold_names == name].T, color=colour, linewidth=2.5)
         ax.plot([], [], color=colour, linewidth=2.5, label=str(name))
     if labels is not None:
         ax.legend(frameon=False)
-    ax.set(xlabel="level t", ylabel=r"$\sup_θ\, N_θ[μ](t)$", title="mNR-CDT")
+    name = {"max": "mNR-CDT", "mean": "aNR-CDT"}.get(pool, f"NR-CDT, {pool}")
+    ax.set(xlabel="level t", ylabel=f"{pool} over θ of $N_θ[μ](t)$", title=name)
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 
@@ -206,7 +227,7 @@ def pipeline(
     panels = np.asarray(axes, dtype=object)
     if panels.size != 6:
         raise ValueError(f"`axes` must hold six Axes, got {panels.size}")
-    item = _single(image)
+    item = Batch.of_one(image, "image").items[0]
     first = panels.ravel()
     measure(item, ax=first[0])
     sinogram(item, n_angles=n_angles, ax=first[1])
@@ -227,15 +248,6 @@ def _axes(ax: Axes | None) -> Axes:
     if not isinstance(ax, Axes):
         raise TypeError(f"`ax` must be matplotlib Axes, got {type(ax).__name__}")
     return ax
-
-
-def _single(image: Any) -> Any:
-    """One non-negative measure with mass."""
-    batch = Batch.read(image, "image")
-    if batch.lead:
-        raise ValueError(f"`image` must be one image (H, W) or a PointCloud, got {len(batch)}")
-    batch.check_measure(0)
-    return batch.items[0]
 
 
 def _curves(values: ArrayLike, name: str) -> NDArray[np.float64]:

@@ -165,11 +165,9 @@ def back_projection(
     directions = Directions(angles)
     values = _checks.real_array(masses, "masses")
     real = precision(values.dtype)
-    values = _checks.finite_array(values, "masses").astype(real)
-    grid = _checks.finite_array(edges, "edges")
     n = len(directions)
-    if values.ndim < 2 or values.shape[-2] != n or values.size == 0:
-        raise ValueError(f"`masses` must have shape (…, {n}, n_bins) for {n} angles, got {values.shape}")
+    values = _checked_masses(values, n).astype(real)
+    grid = _checks.finite_array(edges, "edges")
     if grid.ndim < 2 or grid.shape[-2:] != (n, values.shape[-1] + 1) or grid.shape[:-2] not in ((), values.shape[:-2]):
         expected = (*values.shape[:-1], values.shape[-1] + 1)
         raise ValueError(f"`edges` must have shape {expected}, got {grid.shape}")
@@ -193,6 +191,13 @@ def back_projection(
     if not np.isfinite(result).all():
         raise ValueError(f"`masses` must have sums that {result.dtype} can hold, got up to {np.abs(values).max():g}")
     return result.reshape(*np.shape(masses)[:-2], height, width)
+
+
+def _checked_masses(masses: ArrayLike, n_angles: int) -> Floats:
+    values = _checks.finite_array(masses, "masses")
+    if values.ndim < 2 or values.shape[-2] != n_angles or values.size == 0:
+        raise ValueError(f"`masses` must have shape (…, {n_angles}, n_bins) for {n_angles} angles, got {values.shape}")
+    return values
 
 
 def filtered_back_projection(
@@ -224,15 +229,13 @@ def filtered_back_projection(
     from scipy.fft import irfft, next_fast_len, rfft
 
     directions = Directions(angles)
-    values = _checks.finite_array(masses, "masses")
-    if values.ndim < 2 or values.shape[-2] != len(directions) or values.size == 0:
-        expected = f"(…, {len(directions)}, n_bins) for {len(directions)} angles"
-        raise ValueError(f"`masses` must have shape {expected}, got {values.shape}")
+    values = _checked_masses(masses, len(directions))
     n_bins = values.shape[-1]
     n = next_fast_len(2 * n_bins, real=True)  # long enough that the ends do not meet
     k = np.minimum(np.arange(n), n - np.arange(n))
     ramp = np.where(k % 2 == 1, -1 / (np.pi * np.maximum(k, 1)) ** 2, np.where(k == 0, 0.25, 0))
-    filtered = irfft(rfft(values, n) * rfft(ramp).real, n)[..., :n_bins]
+    exponent = np.frexp(np.abs(values).max())[1]  # sums of huge masses must not overflow here
+    filtered = np.ldexp(irfft(rfft(np.ldexp(values, -exponent), n) * rfft(ramp).real, n)[..., :n_bins], exponent)
     filtered *= (directions.shares * np.pi / directions.widths**2)[:, None]
     real = precision(np.asarray(masses).dtype)
     return back_projection(filtered.astype(real), edges, angles, shape, n_jobs=n_jobs)

@@ -115,14 +115,18 @@ def _map(
             every = directions_for(chunk)
             parts: dict[int, Floats] = {}
 
-            def share(first: int, chunk: slice = chunk, every: Directions = every, parts: Any = parts) -> None:
-                some = every.every(workers, first)  # a stride, so that all threads have rows and columns to do
+            n_parts = min(workers, len(every))
+
+            def share(
+                first: int, chunk: slice = chunk, every: Directions = every, n_parts: int = n_parts, parts: Any = parts
+            ) -> None:
+                some = every.every(n_parts, first)  # a stride, so that all threads have rows and columns to do
                 parts[first] = _quantiles(batch, chunk, some, levels, moments, extremes)
 
-            _parallel.for_each(share, range(min(workers, len(every))), workers)
+            _parallel.for_each(share, range(n_parts), workers)
             values = np.empty((1, sum(part.shape[1] for part in parts.values()), levels.size))
             for first, part in parts.items():
-                values[:, first::workers] = part
+                values[:, first::n_parts] = part
             result[chunk] = finish(values, every)
     else:
         bytes_each = 8 * len(directions) * levels.size + 4 * batch.work() // len(batch)

@@ -208,14 +208,13 @@ def for_kernel(images: Sequence[NDArray[Any]] | NDArray[Any]) -> tuple[NDArray[A
     Neither can be written to: so they have one type, and the kernels are compiled once, whatever the input was.
     """
     real = precision(images[0].dtype)
-    with np.errstate(over="ignore"):  # of long doubles; the kernels find what is not finite
-        if isinstance(images, np.ndarray):
-            pixels = np.ascontiguousarray(images, real).reshape(-1)
-            shapes = np.empty((len(images), 2), np.int64)
-            shapes[:] = images.shape[1:]
-        else:
+    if isinstance(images, np.ndarray) and images.dtype == real:
+        pixels = np.ascontiguousarray(images).reshape(-1)
+        shapes = np.array([images.shape[1:]] * len(images))
+    else:
+        with np.errstate(over="ignore"):  # of long doubles; the kernels find what is not finite
             pixels = np.concatenate([image.reshape(-1) for image in images], dtype=real)
-            shapes = np.array([image.shape for image in images])
+        shapes = np.array([image.shape for image in images])
     pixels.setflags(write=False)
     return pixels, pixels.view(np.int32 if real is np.float32 else np.int64), shapes
 

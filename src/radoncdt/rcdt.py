@@ -130,7 +130,7 @@ def _map(
             result[chunk] = finish(values, every)
     else:
         bytes_each = 8 * len(directions) * levels.size + 4 * batch.work() // len(batch)
-        most = min(max(1, 2**21 // bytes_each), -(-len(batch) // (4 * workers)))
+        most = min(max(1, 2**21 // bytes_each), -(-len(batch) // (8 * workers)))
 
         def transform(chunk: slice) -> None:
             every = directions_for(chunk)

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from reporting import Row, interleaved, main
+from reporting import Row, interleaved, main, ratio
 from scipy import stats
 
 import radoncdt
@@ -204,14 +204,11 @@ def speed() -> Iterator[Row]:
     for name, seconds in times.items():
         print(f"  {name:40s} {np.median(seconds) * 1e3:9.3f} ms   (fastest {seconds.min() * 1e3:.3f})")
 
-    def ratio(slow: str, fast: str) -> float:
-        return float(np.median(times[slow] / times[fast]))
-
-    skimage = ratio("scikit-image, Radon transform alone", "dense image")
+    skimage = ratio(times, "scikit-image, Radon transform alone", "dense image")
     yield "mNR-CDT as fast as scikit-image's Radon transform alone, times", skimage, "≥", 100
-    yield "a drawing as fast as a dense image, times", ratio("dense image", "drawing"), "≥", 3
-    yield "drawings as fast as dense images, 32 at once, times", ratio("32 dense images", "32 drawings"), "≥", 3
-    yield "two threads as fast as one, times", ratio("32 dense images", "32 dense images, two threads"), "≥", 1.7
+    yield "a drawing as fast as a dense image, times", ratio(times, "dense image", "drawing"), "≥", 3
+    yield "drawings as fast as dense images, 32 at once, times", ratio(times, "32 dense images", "32 drawings"), "≥", 3
+    yield "two threads as fast as one, times", ratio(times, "32 dense images", "32 dense images, two threads"), "≥", 1.7
 
 
 def memory() -> Iterator[Row]:

@@ -16,8 +16,8 @@ Row = tuple[str, float, str, float]
 def interleaved(functions: dict[str, Callable[[], object]], rounds: int) -> dict[str, NDArray[Any]]:
     """Seconds of each function, round by round: what disturbs the machine disturbs all.
 
-    A turn is as many calls as take a twentieth of a second, so that what the function before left in the caches, and
-    took from them, does not count.
+    A turn is as many calls as take a fifth of a second, so that what the function before left in the caches, and how
+    long an idle core takes to wake, do not count.
     """
 
     def turn(function: Callable[[], object], repeats: int) -> float:
@@ -26,9 +26,14 @@ def interleaved(functions: dict[str, Callable[[], object]], rounds: int) -> dict
             function()
         return (time.perf_counter() - begin) / repeats
 
-    repeats = {name: 1 + int(0.05 / min(turn(function, 1) for _ in range(3))) for name, function in functions.items()}
+    repeats = {name: 1 + int(0.2 / min(turn(function, 1) for _ in range(3))) for name, function in functions.items()}
     seconds = [[turn(function, repeats[name]) for name, function in functions.items()] for _ in range(rounds)]
     return {name: np.array(times) for name, times in zip(functions, zip(*seconds))}
+
+
+def ratio(times: dict[str, NDArray[Any]], slow: str, fast: str) -> float:
+    """How many times as fast: of the fastest turns, for what neighbours of this machine do can only slow it down."""
+    return float(times[slow].min() / times[fast].min())
 
 
 def main(doc: str | None, parts: dict[str, list[Callable[[], Iterator[Row]]]]) -> int:

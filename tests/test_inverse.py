@@ -235,6 +235,7 @@ def test_clouds_and_images_of_other_sizes_mix():
         (GAUSSIAN, GAUSSIAN, 1.5, "`t` must be between 0 and 1, got 1.5"),
         (GAUSSIAN, GAUSSIAN, [-0.5, 2], "`t` must be between 0 and 1, got -0.5"),
         (GAUSSIAN, GAUSSIAN, np.nan, "`t` must be finite"),
+        (GAUSSIAN, GAUSSIAN, [], r"`t` must not be empty, got shape \(0,\)"),
         (GAUSSIAN[None], GAUSSIAN, 0, "`a` must be one image"),
         (GAUSSIAN, -GAUSSIAN, 0, "`b` must not have negative mass"),
         (PointCloud([(0, 0)]), PointCloud([(0, 0)]), 0, "`shape` must be given"),

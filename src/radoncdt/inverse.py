@@ -139,6 +139,8 @@ def interpolate(
     np.True_
     """
     times = _checks.finite_array(t, "t")
+    if times.size == 0:
+        raise ValueError(f"`t` must not be empty, got shape {times.shape}")
     if (times < 0).any() or (times > 1).any():
         raise ValueError(f"`t` must be between 0 and 1, got {times.min() if times.min() < 0 else times.max():g}")
     pair = [Batch.of_one(a, "a").items[0], Batch.of_one(b, "b").items[0]]

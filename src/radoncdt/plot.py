@@ -177,15 +177,11 @@ def pooled(
     bold = np.empty((0, curves.shape[1])) if templates is None else _curves(templates, "templates")
     if bold.shape[1] != curves.shape[1]:
         raise ValueError(f"`templates` must have {curves.shape[1]} levels, as `features` have, got {bold.shape[1]}")
-    if template_labels is None:
-        bold_names = np.unique(names) if len(np.unique(names)) == len(bold) else None
-        if bold_names is None and len(bold):
-            raise ValueError(
-                f"`template_labels` must be given for {len(bold)} templates of {len(np.unique(names))} classes"
-            )
-        bold_names = names[:0] if bold_names is None or not len(bold) else bold_names
-    else:
-        bold_names = _labels(template_labels, "template_labels", len(bold))
+    classes = np.unique(names)
+    if template_labels is None and len(bold) not in (0, len(classes)):
+        raise ValueError(f"`template_labels` must be given for {len(bold)} templates of {len(classes)} classes")
+    default = classes[: len(bold)]
+    bold_names = default if template_labels is None else _labels(template_labels, "template_labels", len(bold))
     if names.dtype.kind != bold_names.dtype.kind:  # 1 and "1" are one class
         names, bold_names = names.astype(str), bold_names.astype(str)
     ax, levels = _axes(ax), quantile_levels(curves.shape[1], level_grid)

@@ -11,7 +11,7 @@ from radoncdt.radon import back_projection, filtered_back_projection, radon
 from radoncdt.rcdt import max_nrcdt, mean_nrcdt, nrcdt, pooled_nrcdt, rcdt
 
 if TYPE_CHECKING:
-    from radoncdt import plot
+    from radoncdt import datasets, experiments, plot
     from radoncdt.estimators import NormalizedRadonCDT, RadonCDT
 
 __version__ = "0.1.0"
@@ -23,7 +23,9 @@ __all__ = [
     "back_projection",
     "cdt",
     "covariance",
+    "datasets",
     "equispaced_angles",
+    "experiments",
     "filtered_back_projection",
     "interpolate",
     "inverse_cdt",
@@ -46,15 +48,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What needs scikit-learn or matplotlib is loaded when it is first asked for."""
+    """What needs scikit-learn or matplotlib, or is no transform, is loaded when it is first asked for."""
     if name in ("RadonCDT", "NormalizedRadonCDT"):
         from radoncdt import estimators
 
         return getattr(estimators, name)
-    if name == "plot":
+    if name in ("datasets", "experiments", "plot"):
         from importlib import import_module
 
-        return import_module("radoncdt.plot")
+        return import_module(f"radoncdt.{name}")
     raise AttributeError(f"module 'radoncdt' has no attribute {name!r}")
 
 

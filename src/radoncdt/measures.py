@@ -367,24 +367,52 @@ def push_forward(
         raise ValueError(f"`matrix` must change areas by less than {MOST_CHANGE:g}, got {scales.prod():g}")
     height, width = images.shape[-2:] if shape is None else _checks.pair_of_sizes(shape, "shape")
 
-    # from (row, column) of the canvas to (row, column) of the image
-    from scipy.ndimage import affine_transform
-
-    flip = np.array([[0.0, -1.0], [1.0, 0.0]])  # (x, y) to (row, column), up to the origin
-    back = flip @ np.linalg.inv(a) @ flip.T
-    centre, canvas_centre = (np.array(images.shape[-2:]) - 1) / 2, (np.array([height, width]) - 1) / 2
-    offset = centre - back @ (canvas_centre + flip @ y)
-    moved = np.empty((*images.shape[:-2], height, width), images.dtype)
     density = images / images.dtype.type(scales.prod())
+    back, offset = _pixel_map(a, y, images.shape[-2:], (height, width))
+    moved = np.empty((*images.shape[:-2], height, width), images.dtype)
     for where in np.ndindex(images.shape[:-2]):
-        affine_transform(density[where], back, offset, moved.shape[-2:], moved[where], order=1, mode="grid-constant")
-    _warn_of_lost_mass(images, moved, np.linalg.inv(back), offset)
+        _resample(density[where], back, offset, moved[where])
+    _warn_of_lost_mass(images, moved, back, offset)
     return moved
 
 
-def _warn_of_lost_mass(images: NDArray[Any], moved: NDArray[Any], forth: Floats, offset: Floats) -> None:
+def moved_picture(image: NDArray[Any], matrix: Floats, shift: Floats) -> tuple[NDArray[Any], bool]:
+    """The picture x ↦ image(A⁻¹(x − y)) on the same canvas, and whether all of its ink is there.
+
+    This is what `push_forward` gives, times |det A|, unchecked, but only the box that the ink can reach is computed.
+    """
+    moved = np.zeros_like(image)
+    rows, columns = np.flatnonzero(image.any(axis=1)), np.flatnonzero(image.any(axis=0))
+    if not rows.size:
+        return moved, True
+    back, offset = _pixel_map(matrix, shift, image.shape, image.shape)
+    box = np.array(
+        [(row, column) for row in (rows[0] - 1, rows[-1] + 1) for column in (columns[0] - 1, columns[-1] + 1)]
+    )
+    reached = np.linalg.solve(back, (box - offset).T)  # a pixel beyond its own edges, for interpolation
+    low = np.maximum(np.floor(reached.min(axis=1)), 0).astype(int)
+    high = np.minimum(np.ceil(reached.max(axis=1)) + 1, image.shape).astype(int)
+    if (low < high).all():
+        _resample(image, back, offset + back @ low, moved[low[0] : high[0], low[1] : high[1]])
+    return moved, bool((reached.min(axis=1) > -1).all() and (reached.max(axis=1) < image.shape).all())
+
+
+def _pixel_map(matrix: Floats, shift: Floats, shape: tuple[int, ...], canvas: tuple[int, ...]) -> tuple[Floats, Floats]:
+    """Matrix and offset that lead from (row, column) of the canvas to (row, column) of the image."""
+    flip = np.array([[0.0, -1.0], [1.0, 0.0]])  # (x, y) to (row, column), up to the origin
+    back: Floats = flip @ np.linalg.inv(matrix) @ flip.T
+    return back, (np.array(shape) - 1) / 2 - back @ ((np.array(canvas) - 1) / 2 + flip @ shift)
+
+
+def _resample(image: NDArray[Any], back: Floats, offset: Floats, out: NDArray[Any]) -> None:
+    from scipy.ndimage import affine_transform
+
+    affine_transform(image, back, offset, out.shape, out, order=1, mode="grid-constant")
+
+
+def _warn_of_lost_mass(images: NDArray[Any], moved: NDArray[Any], back: Floats, offset: Floats) -> None:
     """Compare the mass that should have landed on the canvas with all mass, and with that which is there."""
-    canvas = np.array(moved.shape[-2:])[:, None]
+    canvas, forth = np.array(moved.shape[-2:])[:, None], np.linalg.inv(back)
     landed = forth @ (np.indices(images.shape[-2:]).reshape(2, -1) - offset[:, None])
     half = np.abs(forth).sum(axis=1, keepdims=True) / 2  # of a moved pixel's extent
     inside = np.minimum(landed + half, canvas - 0.5) - np.maximum(landed - half, -0.5)

@@ -1,0 +1,180 @@
+"""What else happens to a drawing: bent paper, specks, gaps and stray lines (the authors' follow-up, arXiv 2506.08761).
+
+Every function takes images (n, H, W), white on black, and returns new ones; each image gets noise of its own.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from radoncdt import _checks
+from radoncdt.datasets.affine import Seed, generator, pictures
+
+Pair = tuple[float, float]
+
+
+def elastic(
+    images: ArrayLike, rng: Seed, *, amplitude: Pair = (2.5, 7.5), frequency: Pair = (0.5, 2.0)
+) -> NDArray[Any]:
+    """Bend images by waves: I'(j, k) = I(j + a_y cos(2π f_y k/W), k + a_x sin(2π f_x j/H)).
+
+    Rows j and columns k count from 1 as the authors' do; the image is continued periodically and interpolated
+    bilinearly.
+
+    Parameters
+    ----------
+    images : array (n, H, W)
+    rng : numpy Generator, or int
+    amplitude : (low, high)
+        Of a_x and a_y, in pixels.
+    frequency : (low, high)
+        Of f_x and f_y, waves an image; no whole number of waves tears the image at its border.
+
+    Examples
+    --------
+    >>> datasets.elastic(np.ones((2, 8, 8)), rng=0).round(12).min()
+    1.0
+    """
+    from scipy.ndimage import map_coordinates
+
+    stack, random = pictures(images), generator(rng)
+    low_a, high_a = _pair(amplitude, "amplitude")
+    low_f, high_f = _pair(frequency, "frequency")
+    height, width = stack.shape[1:]
+    rows, columns = np.arange(1.0, height + 1)[:, None], np.arange(1.0, width + 1)
+    bent = np.empty_like(stack)
+    for i, image in enumerate(stack):
+        a_x, a_y = random.uniform(low_a, high_a, 2)
+        f_x, f_y = random.uniform(low_f, high_f, 2)
+        y = rows + a_y * np.cos(2 * np.pi * f_y * columns / width) - 1
+        x = columns + a_x * np.sin(2 * np.pi * f_x * rows / height) - 1
+        map_coordinates(image, np.broadcast_arrays(y, x), bent[i], order=1, mode="grid-wrap")
+    return bent
+
+
+def salt(images: ArrayLike, rng: Seed, *, dots: tuple[int, int] = (4, 7), diameter: Pair = (3.0, 3.0)) -> NDArray[Any]:
+    """Scatter white discs.
+
+    Parameters
+    ----------
+    images : array (n, H, W)
+    rng : numpy Generator, or int
+    dots : (least, most)
+        Number of discs in an image, all equally likely.
+    diameter : (low, high)
+        In pixels. Discs lie within the image.
+
+    Examples
+    --------
+    >>> datasets.salt(np.zeros((1, 32, 32)), rng=0, dots=(1, 1)).sum().round(1)
+    7.1
+    """
+    least, most = _pair(diameter, "diameter")
+
+    def cover(random: np.random.Generator, x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
+        width = random.uniform(least, most)
+        middle_x, middle_y = (_within(random, side.size, width) for side in (x, y))
+        return np.clip(width / 2 + 0.5 - np.hypot(x - middle_x, y - middle_y), 0, 1)
+
+    return _covered(images, rng, dots, "dots", cover, np.maximum)
+
+
+def bars(images: ArrayLike, rng: Seed, *, bars: tuple[int, int] = (2, 5), width: Pair = (2.0, 2.0)) -> NDArray[Any]:
+    """Cut vertical black bars through the whole height.
+
+    Parameters
+    ----------
+    images : array (n, H, W)
+    rng : numpy Generator, or int
+    bars : (least, most)
+        Number of bars in an image, all equally likely.
+    width : (low, high)
+        In pixels. Bars lie within the image.
+
+    Examples
+    --------
+    >>> datasets.bars(np.ones((1, 5, 9)), rng=0, bars=(1, 1)).sum().round(12)
+    35.0
+    """
+    least, most = _pair(width, "width")
+
+    def cover(random: np.random.Generator, x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
+        across = random.uniform(least, most)
+        left = _within(random, x.size, across) - across / 2
+        return np.clip(np.minimum(x + 0.5, left + across) - np.maximum(x - 0.5, left), 0, 1) + 0 * y
+
+    return _covered(images, rng, bars, "bars", cover, lambda image, bar: np.minimum(image, 1 - bar))
+
+
+def sticks(
+    images: ArrayLike,
+    rng: Seed,
+    *,
+    sticks: tuple[int, int] = (10, 15),
+    length: Pair = (16.0, 32.0),
+    width: Pair = (2.0, 2.0),
+) -> NDArray[Any]:
+    """Scatter white sticks: vertical, horizontal, and along both diagonals.
+
+    Parameters
+    ----------
+    images : array (n, H, W)
+    rng : numpy Generator, or int
+    sticks : (least, most)
+        Number of sticks in an image, all equally likely.
+    length, width : (low, high)
+        In pixels. The authors' lengths are an eighth to a quarter of half the side, 16 to 32 pixels of 256. Sticks lie
+        within the image; their ends are round.
+
+    Examples
+    --------
+    >>> datasets.sticks(np.zeros((2, 64, 64)), rng=0).shape
+    (2, 64, 64)
+    """
+    (short, long), (least, most) = _pair(length, "length"), _pair(width, "width")
+
+    def cover(random: np.random.Generator, x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
+        angle = random.integers(4) * np.pi / 4
+        reach, across = random.uniform(short, long), random.uniform(least, most)
+        middle_x, middle_y = (_within(random, side.size, reach) for side in (x, y))
+        right, up = x - middle_x, y - middle_y
+        along = np.clip(right * np.cos(angle) + up * np.sin(angle), -reach / 2, reach / 2)
+        distance = np.hypot(right - along * np.cos(angle), up - along * np.sin(angle))
+        return np.clip(across / 2 + 0.5 - distance, 0, 1)
+
+    return _covered(images, rng, sticks, "sticks", cover, np.maximum)
+
+
+def _covered(
+    images: ArrayLike,
+    rng: Seed,
+    number: tuple[int, int],
+    name: str,
+    cover: Callable[[np.random.Generator, NDArray[Any], NDArray[Any]], NDArray[Any]],
+    combine: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]],
+) -> NDArray[Any]:
+    """Cover every image several times. `cover` gives the part of each pixel, 0 to 1, that something random covers."""
+    stack, random = pictures(images).copy(), generator(rng)
+    least, most = _pair(number, name)
+    if least != int(least) or most != int(most):
+        raise ValueError(f"`{name}` must be a pair of whole numbers, got {number!r}")
+    x, y = np.arange(stack.shape[2]), np.arange(stack.shape[1])[:, None]
+    for i in range(len(stack)):
+        for _ in range(random.integers(int(least), int(most), endpoint=True)):
+            stack[i] = combine(stack[i], cover(random, x, y))
+    return stack
+
+
+def _within(random: np.random.Generator, size: int, extent: float) -> float:
+    """A place for the middle of something, for the whole of it to lie within a side of the image, if it can."""
+    room = max(size - extent, 0.0) / 2
+    return (size - 1) / 2 + random.uniform(-room, room)
+
+
+def _pair(values: Pair, name: str) -> tuple[float, float]:
+    pair = _checks.finite_array(values, name)
+    if pair.shape != (2,) or not 0 <= pair[0] <= pair[1]:
+        raise ValueError(f"`{name}` must be a pair 0 ≤ low ≤ high, got {values!r}")
+    return float(pair[0]), float(pair[1])

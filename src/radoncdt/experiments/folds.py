@@ -1,0 +1,67 @@
+"""Tables 3 and 4: a support vector machine trained on each tenth of the images and tested on the other nine."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radoncdt import datasets
+from radoncdt.experiments import svm
+from radoncdt.experiments.cells import Cell
+from radoncdt.experiments.protocol import LOOSE_SOLVER, Places, Runs, Table, by_features, features
+
+N_FOLDS = 10
+
+Solver = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+
+
+def columns(angles: Sequence[int]) -> Places:
+    """Pixels, then both transforms with each number of angles."""
+    return [("euclidean", None, None), *((feature, None, n) for feature in ("rcdt", "mnrcdt") for n in angles)]
+
+
+def run(table: Table, cells: Sequence[Cell], seed: int, draw: int, mnist: datasets.Mnist | None) -> Runs:
+    """Accuracies of the cells in one draw."""
+    (dataset,) = table.classes
+    largest = max(cell.class_size for cell in cells)
+    images, _ = table.images(dataset, cells[0].protocol, largest, seed, draw, mnist)
+    for group in by_features(cells):
+        size = max(cell.class_size for cell in group)
+        values = features(group[0], np.concatenate([half[:size] for half in np.split(images, 2)]))
+        for cell in group:
+            solver = svm.loose_svm if cell.variant == LOOSE_SOLVER else svm.linear_svm
+            yield cell, fold_accuracies(values, cell.class_size, solver=solver)
+
+
+def folds(class_size: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Ten times the samples of a class to train on, a tenth of it in one block, and the rest, to test on."""
+    if class_size < N_FOLDS or class_size % N_FOLDS:
+        raise ValueError(f"`class_size` must be a multiple of {N_FOLDS}, got {class_size}")
+    every = np.arange(class_size)
+    return [(block, np.setdiff1d(every, block)) for block in np.split(every, N_FOLDS)]
+
+
+def fold_accuracies(features: NDArray[Any], class_size: int, *, solver: Solver = svm.linear_svm) -> list[float]:
+    """Accuracy on the test samples of each fold, of two classes.
+
+    Parameters
+    ----------
+    features : array (2n, d)
+        Those of the first class, then as many of the second.
+    class_size : int
+        Use the first so many of each class.
+    solver : callable
+        From features and signs to weights.
+    """
+    halves = [half[:class_size].astype(np.float64, copy=False) for half in np.split(features, 2)]
+    weights = []
+    for train, _ in folds(class_size):
+        block = slice(train[0], train[-1] + 1)
+        signs = np.repeat([-1.0, 1.0], train.size)
+        weights.append(solver(np.concatenate([half[block] for half in halves]), signs))
+    wrong, right = (half @ np.transpose(weights) for half in halves)  # a column a fold
+    return [
+        float(np.mean(np.concatenate([wrong[test, i] < 0, right[test, i] > 0])))
+        for i, (_, test) in enumerate(folds(class_size))
+    ]

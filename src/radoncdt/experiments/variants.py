@@ -1,0 +1,59 @@
+"""What the paper's text leaves open and moves its figures: the same cells with one thing done otherwise."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from radoncdt.experiments import svm, table2, table4
+from radoncdt.experiments.cells import Cell
+from radoncdt.experiments.protocol import CLOSED_GRID, HALF_CIRCLE, LOOSE_SOLVER, N_SHARED_MAPS
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One thing done otherwise."""
+
+    title: str
+    published: str
+    """As the protocol has it."""
+    otherwise: str
+    cells: list[Cell]
+    change: Callable[[Cell], Cell]
+
+    def pairs(self) -> list[tuple[Cell, Cell]]:
+        """Every cell, and the same with the change."""
+        return [(cell, self.change(cell)) for cell in self.cells]
+
+
+def variants(angles: Sequence[int] | None, sizes: Sequence[int] | None, digits: int) -> list[Variant]:
+    """All comparisons, of the angles and class sizes chosen."""
+    two, four = (module.TABLE.cells("published", angles, sizes, digits) for module in (table2, table4))
+    curves = [cell for cell in four if cell.feature == "mnrcdt"]
+    smallest, largest = (extreme(cell.class_size for cell in four) for extreme in (min, max))
+
+    def variant(name: str) -> Callable[[Cell], Cell]:
+        return lambda cell: replace(cell, variant=name)
+
+    return [
+        Variant(
+            "Shared maps",
+            f"{N_SHARED_MAPS} maps for all images",
+            "a map for each image",
+            [cell for cell in four if cell.feature != "rcdt" and cell.n_angles in (None, curves[-1].n_angles)],
+            lambda cell: replace(cell, protocol="independent"),
+        ),
+        Variant("Full circle", "maximum over the circle", "over [0, π) alone", two, variant(HALF_CIRCLE)),
+        Variant(
+            "Grid of angles",
+            "πk/n in [0, π)",
+            "n angles from 0 to π, both included",
+            [cell for cell in curves if cell.class_size in (smallest, largest)],
+            variant(CLOSED_GRID),
+        ),
+        Variant(
+            "Solver",
+            "solved to the end",
+            f"LIBLINEAR, tolerance {svm.LOOSE_TOLERANCE}",
+            [cell for cell in curves if cell.class_size == smallest],
+            variant(LOOSE_SOLVER),
+        ),
+    ]

@@ -10,7 +10,7 @@ test: .venv/test/ready
 	.venv/test/bin/pytest --numprocesses 2
 
 reproduce: .venv/run/ready
-	.venv/run/bin/python examples/recognise_shapes.py
+	.venv/run/bin/radoncdt reproduce --out reproduction
 
 bench: .venv/bench/ready
 	.venv/bench/bin/python benchmarks/core.py
@@ -21,7 +21,7 @@ picture: .venv/plot/ready
 	.venv/plot/bin/python examples/pictures.py docs
 
 .venv/test/ready: extras = [test]
-.venv/run/ready: extras =
+.venv/run/ready: extras = [plot,mnist]
 .venv/bench/ready: extras = [bench]
 .venv/plot/ready: extras = [plot]
 .venv/%/ready: pyproject.toml constraints.txt

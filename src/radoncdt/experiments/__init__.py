@@ -1,1 +1,21 @@
-"""x"""
+"""The experiments of the paper, beside its figures: ``radoncdt reproduce``."""
+
+from radoncdt.experiments.cells import Cell, Figure, Result
+from radoncdt.experiments.protocol import PROTOCOLS
+from radoncdt.experiments.reproduce import ALL, execute, prepare, reproduce
+from radoncdt.experiments.run import PARTS, Choice, Outcome, Run
+
+__all__ = [
+    "ALL",
+    "PARTS",
+    "PROTOCOLS",
+    "Cell",
+    "Choice",
+    "Figure",
+    "Outcome",
+    "Result",
+    "Run",
+    "execute",
+    "prepare",
+    "reproduce",
+]

@@ -26,35 +26,37 @@ class Store:
         self._lock = threading.Lock()
         self._runs: dict[tuple[Cell, int], list[float]] = {}
         self._seconds: dict[tuple[Cell, int], float] = {}
-        setups, cut_off = self._read()
-        if self.key not in setups:
-            self._append({"setup": self.key, "is": dict(setup)}, after_cut=cut_off)
-        elif cut_off:
-            self._append({}, after_cut=True)
+        known, cut_off = self._read()
+        if cut_off:  # the last line, by an interruption
+            self._append("\n")
+        if not known:
+            self._append(json.dumps({"setup": self.key, "is": dict(setup)}) + "\n")
 
-    def _read(self) -> tuple[dict[str, Any], bool]:
-        """Load what is there; tell the set-ups, and whether the last line was cut off by an interruption."""
-        setups: dict[str, Any] = {}
-        text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
-        lines = text.splitlines(keepends=True)
-        for number, line in enumerate(lines, 1):
+    def _read(self) -> tuple[bool, bool]:
+        """Load what is there; tell whether the set-up is known, and whether the last line is without an end.
+
+        A line that cannot be read is left alone: what it stood for is measured again.
+        """
+        text = self.path.read_text(encoding="utf-8", errors="replace") if self.path.exists() else ""
+        known, read = False, 0
+        for line in text.splitlines():
             try:
                 record = json.loads(line)
-                if record.get("setup") == self.key and "cell" in record:
+                if record["setup"] == self.key and "cell" in record:
                     place = Cell(**record["cell"]), int(record["draw"])
-                    self._runs[place] = [float(value) for value in record["accuracies"]]
-                    self._seconds[place] = float(record["seconds"])
-                elif "is" in record:
-                    setups[record["setup"]] = record["is"]
-            except (ValueError, TypeError, KeyError, AttributeError) as error:
-                if line.endswith("\n") and not _is_cut(line):
-                    raise ValueError(f"{self.path}, line {number}: not written by radoncdt: {error}") from error
-        return setups, bool(text) and not text.endswith("\n")
+                    accuracies = [float(value) for value in record["accuracies"]]
+                    self._runs[place], self._seconds[place] = accuracies, float(record["seconds"])
+                known |= record["setup"] == self.key
+                read += 1
+            except (ValueError, TypeError, KeyError):
+                continue
+        if text.strip() and not read:
+            raise ValueError(f"`out` must not hold a file {NAME} of something else, and {self.path} is one")
+        return known, bool(text) and not text.endswith("\n")
 
-    def _append(self, record: Mapping[str, Any], after_cut: bool = False) -> None:
-        line = json.dumps(record) + "\n" if record else ""
+    def _append(self, text: str) -> None:
         with self._lock, self.path.open("a", encoding="utf-8") as file:
-            file.write(("\n" if after_cut else "") + line)
+            file.write(text)
 
     def __contains__(self, place: tuple[Cell, int]) -> bool:
         return place in self._runs
@@ -62,7 +64,7 @@ class Store:
     def add(self, cell: Cell, draw: int, accuracies: Sequence[float], seconds: float) -> None:
         """Keep the accuracies of a cell in a draw, and how long they took."""
         record = {"cell": asdict(cell), "draw": draw, "accuracies": list(accuracies), "seconds": round(seconds, 4)}
-        self._append({"setup": self.key, **record})
+        self._append(json.dumps({"setup": self.key, **record}) + "\n")
         self._runs[cell, draw], self._seconds[cell, draw] = list(accuracies), seconds
 
     def draws_of(self, cell: Cell, n: int) -> dict[int, list[float]]:
@@ -72,8 +74,3 @@ class Store:
     def seconds_of(self, cell: Cell, n: int) -> float:
         """How long the first n draws of a cell took."""
         return sum(self._seconds.get((cell, draw), 0.0) for draw in range(n))
-
-
-def _is_cut(line: str) -> bool:
-    """Whether a line is the beginning of a record, left by an interruption and ended by the run after it."""
-    return line.startswith("{") and not line.rstrip().endswith("}")

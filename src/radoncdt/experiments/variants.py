@@ -1,9 +1,9 @@
 """What the paper's text leaves open and moves its figures: the same cells with one thing done otherwise."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from radoncdt.experiments import svm, table2, table4
+from radoncdt.experiments import svm, table2, table3, table4
 from radoncdt.experiments.cells import Cell
 from radoncdt.experiments.protocol import CLOSED_GRID, HALF_CIRCLE, LOOSE_SOLVER, N_SHARED_MAPS
 
@@ -26,9 +26,7 @@ class Variant:
 
 def variants(angles: Sequence[int] | None, sizes: Sequence[int] | None, digits: int) -> list[Variant]:
     """All comparisons, of the angles and class sizes chosen."""
-    two, four = (module.TABLE.cells("published", angles, sizes, digits) for module in (table2, table4))
-    curves = [cell for cell in four if cell.feature == "mnrcdt"]
-    smallest, largest = (extreme(cell.class_size for cell in four) for extreme in (min, max))
+    two, three, four = (module.TABLE.cells("published", angles, sizes, digits) for module in (table2, table3, table4))
 
     def variant(name: str) -> Callable[[Cell], Cell]:
         return lambda cell: replace(cell, variant=name)
@@ -38,7 +36,7 @@ def variants(angles: Sequence[int] | None, sizes: Sequence[int] | None, digits: 
             "Shared maps",
             f"{N_SHARED_MAPS} maps for all images",
             "a map for each image",
-            [cell for cell in four if cell.feature != "rcdt" and cell.n_angles in (None, curves[-1].n_angles)],
+            [cell for cell in four if cell.feature == "euclidean" or cell.n_angles == four[-1].n_angles],
             lambda cell: replace(cell, protocol="independent"),
         ),
         Variant("Full circle", "maximum over the circle", "over [0, π) alone", two, variant(HALF_CIRCLE)),
@@ -46,14 +44,20 @@ def variants(angles: Sequence[int] | None, sizes: Sequence[int] | None, digits: 
             "Grid of angles",
             "πk/n in [0, π)",
             "n angles from 0 to π, both included",
-            [cell for cell in curves if cell.class_size in (smallest, largest)],
+            [*two, *_of(three, "mnrcdt", min), *_of(four, "mnrcdt", min), *_of(four, "mnrcdt", max)],
             variant(CLOSED_GRID),
         ),
         Variant(
             "Solver",
             "solved to the end",
             f"LIBLINEAR, tolerance {svm.LOOSE_TOLERANCE}",
-            [cell for cell in curves if cell.class_size == smallest],
+            _of(four, "mnrcdt", min),
             variant(LOOSE_SOLVER),
         ),
     ]
+
+
+def _of(cells: Sequence[Cell], feature: str, which: Callable[[Iterable[int]], int]) -> list[Cell]:
+    """Cells of one feature and of the smallest or the largest class size; none of none."""
+    chosen = [cell for cell in cells if cell.feature == feature]
+    return [cell for cell in chosen if cell.class_size == which(cell.class_size for cell in chosen)]

@@ -1,0 +1,234 @@
+"""What the report says: blocks of text, tables and figures."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from radoncdt.experiments import figures, names
+from radoncdt.experiments.cells import Cell, Figure, Result
+from radoncdt.experiments.run import TABLES, Outcome
+
+NOTABLE = 2.0
+"""Standard errors from which a difference is marked."""
+
+ENTRIES = (
+    "An entry has ours, the mean over {draws}, ± the standard deviation within a draw (over folds or references, "
+    "averaged over the draws), in brackets that between draws; then the paper's figure; then the difference, ours "
+    "minus the paper's, and how many standard errors that is. The paper prints one draw, rounded, and ours is a mean: "
+    "if both did the same, the variance of the difference would be that between draws times 1 + 1/{n}, plus that of "
+    "rounding. Differences of {notable:g} standard errors and more are marked: bold in Markdown, coloured in HTML."
+)
+
+FOLD_MAXIMUM = (
+    "The R-CDT columns of the paper's Table 4 are the largest of the ten folds, not their mean: for class sizes 10, 20 "
+    "and 50 each is a multiple of one over the number of test images. As published, both are given, and “max of folds” "
+    "is the one to compare."
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What stands in one place of a table."""
+
+    lines: Sequence[str]
+    strong: bool = False
+    """Whether the first line is set off."""
+    mark: int = 0
+    """−1 or 1 if it is notably less or more than the paper's."""
+
+
+@dataclass(frozen=True)
+class Heading:
+    text: str
+    level: int = 2
+
+
+@dataclass(frozen=True)
+class Text:
+    text: str
+    warning: bool = False
+
+
+@dataclass(frozen=True)
+class Grid:
+    header: Sequence[str]
+    rows: Sequence[Sequence[Entry]]
+
+
+@dataclass(frozen=True)
+class Picture:
+    name: str
+    caption: str
+
+
+Block = Heading | Text | Grid | Picture
+
+
+# ---------------------------------------------------------------- what there is to say
+
+
+def blocks(outcome: Outcome, pictures: Sequence[str]) -> list[Block]:
+    """The report, block by block."""
+    page: list[Block] = [Heading("The experiments of the paper, run by radoncdt", 1)]
+    if outcome.missing:
+        page.append(Text(f"This report is partial: {outcome.missing:,} measurements are missing.", warning=True))
+    page.append(
+        Text(
+            "Beckmann, Beinert, Bresch: Max-Normalized Radon Cumulative Distribution Transform for Limited Data "
+            "Classification (SSVM 2025, arXiv 2411.16282), Tables 1 to 4 and Figures 2 to 4."
+        )
+    )
+    page += [Heading("Set-up"), _setup(outcome)]
+    if outcome.checks:
+        page += _table1(outcome)
+    if outcome.results:
+        n = outcome.choice.draws
+        draws = f"{n} random draws" if n > 1 else "1 random draw"
+        page += [Heading("Tables 2 to 4"), Text(ENTRIES.format(draws=draws, n=n, notable=NOTABLE))]
+    for name, table in TABLES.items():
+        chosen = [protocol for protocol in outcome.choice.protocols if outcome.of(name, protocol)]
+        if chosen:
+            page.append(Heading(table.caption))
+        if name == "table4" and "published" in chosen:
+            page.append(Text(FOLD_MAXIMUM))
+        for protocol in chosen:
+            page += [Heading(names.PROTOCOLS[protocol], 3), _results(outcome.of(name, protocol))]
+        page += [Picture(picture, figures.caption(picture)) for picture in pictures if picture.endswith(name)]
+    if outcome.comparisons:
+        page += _variants(outcome)
+    shown = [picture for picture in pictures if picture.startswith("figure")]
+    if shown:
+        page += [Heading("Figures"), *(Picture(picture, figures.caption(picture)) for picture in shown)]
+    page += [Heading("Time"), _time(outcome)]
+    return page
+
+
+def _setup(outcome: Outcome) -> Grid:
+    choice, setup = outcome.choice, outcome.setup
+    rows = {
+        "parts": ", ".join(choice.parts),
+        "protocols": ", ".join(choice.protocols),
+        "random draws": choice.draws,
+        "seed": choice.seed,
+        "angles": ", ".join(map(str, choice.angles)) if choice.angles else "the paper's",
+        "class sizes": ", ".join(map(str, choice.sizes)) if choice.sizes else "the paper's, up to the digits at hand",
+        "digits": setup["digits_source"] or "not needed",
+        "digits, SHA-256": setup["digits"] or "–",
+        "radoncdt": f"{setup['radoncdt']}, sources {setup['sources']}",
+        **{name: setup[name] for name in ("python", "numpy", "scipy", "numba", "scikit-learn")},
+    }
+    return Grid(["", ""], [[Entry([key]), Entry([str(value)])] for key, value in rows.items()])
+
+
+def _table1(outcome: Outcome) -> list[Block]:
+    text = (
+        "Both sides of every row, compared by their quantile functions in 64 directions at 64 levels, for a cloud of "
+        "random points, which moves without error, and for a drawn symbol, which is sampled again. Figures are in "
+        "pixels. The row of the vertical shear is a slip: its right-hand side belongs to the matrix (1 c; 0 1)."
+    )
+    header = ["transformation", "A", "y", "points, largest error", "image, largest error", "image, root mean square"]
+    rows = []
+    for check in outcome.checks:
+        matrix = "; ".join(" ".join(f"{value:.2f}" for value in row) for row in check.matrix)
+        shift = " ".join(f"{value:.2f}" for value in check.shift)
+        errors = f"{check.points_error:.1e}", f"{check.image_error:.3f}", f"{check.image_root_mean_square:.3f}"
+        entries = [Entry([text]) for text in (check.transformation, f"({matrix})", f"({shift})", *errors)]
+        rows.append(entries if check.expected else [Entry(entry.lines, mark=-1) for entry in entries])
+    return [Heading("Table 1: affine maps and the Radon transform"), Text(text), Grid(header, rows)]
+
+
+def column(cell: Cell) -> str:
+    """The column of a cell in its table, as in the paper."""
+    if cell.norm is not None:
+        return f"{names.DATASETS[cell.dataset]} {names.NORMS[cell.norm]}"
+    return names.FEATURES[cell.feature] + (f" {cell.n_angles}" if cell.n_angles is not None else "")
+
+
+def row(cell: Cell) -> int:
+    """The row of a cell in its table, as in the paper: angles in Table 2, class sizes in Tables 3 and 4."""
+    return cell.class_size if cell.norm is None else cell.n_angles or 0
+
+
+def _results(results: Sequence[Result]) -> Grid:
+    places = {(row(result.cell), column(result.cell)): result for result in results}
+    columns = list(dict.fromkeys(column(result.cell) for result in results))
+    label = "angles" if results[0].cell.norm is not None else "class size"
+    rows = [
+        [Entry([f"{r:,}"], strong=True), *(entry(places.get((r, c))) for c in columns)]
+        for r in dict.fromkeys(r for r, _ in places)
+    ]
+    return Grid([label, *columns], rows)
+
+
+def figure(mean: float, std: float | None, digits: int = 3) -> str:
+    """A figure as the paper prints it."""
+    return f"{mean:.{digits}f}" + (f" ± {std:.{digits}f}" if std is not None else "")
+
+
+def printed(paper: Figure | None) -> str:
+    """The paper's figure."""
+    return figure(paper.mean, paper.std, paper.digits) if paper else "–"
+
+
+def difference(value: float | None, standard_errors: float | None) -> str:
+    """A difference, and in standard errors."""
+    if value is None:
+        return ""
+    return f"{value:+z.3f}" + (f" ({standard_errors:+z.1f} s.e.)" if standard_errors is not None else "")
+
+
+def mark(standard_errors: float | None) -> int:
+    """Whether that many standard errors are notable."""
+    if standard_errors is None or abs(standard_errors) < NOTABLE:
+        return 0
+    return 1 if standard_errors > 0 else -1
+
+
+def entry(result: Result | None) -> Entry:
+    """The entry of a result."""
+    if result is None:
+        return Entry(["–"])
+    between = f" ({result.std_between_draws:.3f})" if result.std_between_draws is not None else ""
+    lines = [figure(result.mean, result.std) + between]
+    errors = result.standard_errors
+    if result.paper is not None:
+        lines += [f"paper {printed(result.paper)}", difference(result.difference, errors)]
+    if result.fold_maximum is not None:
+        lines.append(f"max of folds {result.fold_maximum:.3f}")
+        errors = result.fold_maximum_standard_errors
+        if result.paper is not None:
+            lines.append(difference(result.fold_maximum_difference, errors))
+    return Entry(lines, strong=True, mark=mark(errors))
+
+
+def _variants(outcome: Outcome) -> list[Block]:
+    page: list[Block] = [
+        Heading("What matters in the protocol"),
+        Text("The same cells with one thing done otherwise, everything else and the random draws being equal."),
+    ]
+    for variant, pairs in outcome.comparisons:
+        if not pairs:
+            continue
+        header = [
+            "table",
+            "feature",
+            "angles",
+            "class size",
+            "paper",
+            variant.published,
+            variant.otherwise,
+            "difference",
+        ]
+        rows = []
+        for published, otherwise in pairs:
+            cell = published.cell
+            feature = column(cell) if cell.norm else names.FEATURES[cell.feature]
+            texts = [cell.table.removeprefix("table"), feature, str(cell.n_angles or "–"), f"{cell.class_size:,}"]
+            texts += [printed(published.paper), f"{published.mean:.3f}", f"{otherwise.mean:.3f}"]
+            rows.append([Entry([text]) for text in (*texts, f"{otherwise.mean - published.mean:+z.3f}")])
+        page += [Heading(variant.title, 3), Grid(header, rows)]
+    return page
+
+
+def _time(outcome: Outcome) -> Grid:
+    rows = [[Entry([step]), Entry([f"{seconds:.1f} s"])] for step, seconds in outcome.seconds.items()]
+    return Grid(["step, all threads together", "time"], rows)

@@ -1,0 +1,242 @@
+"""Measure the cells that were asked for, and sum up."""
+
+import hashlib
+import platform
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import radoncdt
+from radoncdt import _checks, _parallel, datasets
+from radoncdt.experiments import paper, table1, table2, table3, table4
+from radoncdt.experiments.cells import Cell, Result, summarise
+from radoncdt.experiments.folds import N_FOLDS
+from radoncdt.experiments.protocol import PROTOCOLS
+from radoncdt.experiments.store import Store
+from radoncdt.experiments.variants import Variant, variants
+
+TABLES = {module.TABLE.name: module.TABLE for module in (table2, table3, table4)}
+PARTS = ("table1", *TABLES, "figures", "variants")
+LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What to reproduce.
+
+    Parameters
+    ----------
+    parts : sequence of str
+        Of `PARTS`.
+    protocols : sequence of str
+        "published", "independent" or both.
+    draws : int
+        Random draws of every dataset.
+    seed : int
+    angles : sequence of int, optional
+        Numbers of angles, instead of the paper's.
+    sizes : sequence of int, optional
+        Class sizes of Tables 3 and 4, instead of the paper's: multiples of ten.
+    """
+
+    parts: tuple[str, ...] = PARTS
+    protocols: tuple[str, ...] = PROTOCOLS
+    draws: int = 10
+    seed: int = 0
+    angles: tuple[int, ...] | None = None
+    sizes: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for name, options in (("parts", PARTS), ("protocols", PROTOCOLS)):
+            if not getattr(self, name):
+                raise ValueError(f"`{name}` must name at least one of {', '.join(options)}, got none")
+            for value in getattr(self, name):
+                _checks.choice(value, name, options)
+        _checks.count(self.draws, "draws", 1)
+        _checks.count(self.seed, "seed", 0)
+        for n_angles in self._listed("angles"):
+            _checks.count(n_angles, "angles", 1)
+        for size in self._listed("sizes"):
+            if _checks.count(size, "sizes", N_FOLDS) % N_FOLDS:
+                raise ValueError(f"`sizes` must be multiples of {N_FOLDS}, one part for each fold, got {size}")
+
+    def _listed(self, name: str) -> Sequence[int]:
+        values = getattr(self, name)
+        if values is not None and (not values or len(set(values)) < len(values)):
+            raise ValueError(f"`{name}` must be different numbers, at least one, got {list(values)}")
+        return values or ()
+
+    @property
+    def needs_digits(self) -> bool:
+        return bool({"table2", "table4", "figures", "variants"} & set(self.parts))
+
+    def check_sizes(self, digits: int) -> None:
+        """Refuse class sizes for which there are not enough digits."""
+        if self.sizes and {"table4", "variants"} & set(self.parts) and max(self.sizes) > digits:
+            raise ValueError(
+                f"`sizes` must be at most {digits}, the images there are of a digit, got {max(self.sizes)}"
+            )
+
+    def cells(self, digits: int) -> list[Cell]:
+        """All cells of the tables."""
+        tables = [table for name, table in TABLES.items() if name in self.parts]
+        return [
+            cell
+            for table in tables
+            for protocol in self.protocols
+            for cell in table.cells(protocol, self.angles, self.sizes, digits)
+        ]
+
+    def variants(self, digits: int) -> list[Variant]:
+        return variants(self.angles, self.sizes, digits) if "variants" in self.parts else []
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came out, as far as it was measured."""
+
+    choice: Choice
+    setup: dict[str, Any]
+    results: list[Result]
+    """Of the tables."""
+    comparisons: list[tuple[Variant, list[tuple[Result, Result]]]]
+    """Of the variants."""
+    checks: list[table1.Check]
+    """Of Table 1."""
+    seconds: dict[str, float]
+    """By step; the steps of a run in several threads add up to more than the run took."""
+    missing: int
+    """Measurements, of a cell in a draw, that are not done."""
+
+    def of(self, table: str, protocol: str) -> list[Result]:
+        """Results of one table and protocol."""
+        return [result for result in self.results if (result.cell.table, result.cell.protocol) == (table, protocol)]
+
+
+def setup_of(seed: int, mnist: datasets.Mnist | None) -> dict[str, Any]:
+    """All that decides the figures of a cell in a draw: runs with the same set-up have the same figures."""
+    sources = hashlib.sha256()
+    root = Path(radoncdt.__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        sources.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
+    return {
+        "seed": seed,
+        "radoncdt": radoncdt.__version__,
+        "sources": sources.hexdigest()[:16],
+        "digits": mnist.digest()[:16] if mnist else None,
+        "python": platform.python_version(),
+        **{name: version(name) for name in LIBRARIES},
+    }
+
+
+class Run:
+    """Measures what a store lacks. Of `total` measurements, of a cell in a draw, `done` were there before."""
+
+    def __init__(self, choice: Choice, mnist: datasets.Mnist | None, folder: Path) -> None:
+        self.choice, self.mnist = choice, mnist
+        n_digits = min(map(int, _counts(mnist))) if mnist else 0
+        choice.check_sizes(n_digits)
+        self.cells = choice.cells(n_digits)
+        self.variants = choice.variants(n_digits)
+        self.setup = setup_of(choice.seed, mnist)
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self.store = Store(folder, self.setup)
+        compared = [cell for variant in self.variants for pair in variant.pairs() for cell in pair]
+        self.wanted = list(dict.fromkeys([*self.cells, *compared]))
+        self.total = len(self.wanted) * choice.draws
+        self.done = self.total - len(self.missing())
+        self._stop = threading.Event()
+
+    def missing(self) -> list[tuple[Cell, int]]:
+        """Cells and draws that are not measured yet."""
+        draws = range(self.choice.draws)
+        return [(cell, draw) for cell in self.wanted for draw in draws if (cell, draw) not in self.store]
+
+    def _tasks(self) -> list[tuple[int, list[Cell]]]:
+        """Cells that share their images, and the draw; the first draw of all tables first."""
+        tasks: dict[tuple[int, str, str], list[Cell]] = {}
+        for cell, draw in self.missing():
+            tasks.setdefault((draw, cell.table, cell.protocol), []).append(cell)
+        return [(key[0], tasks[key]) for key in sorted(tasks)]
+
+    def measure(self, n_jobs: int | None, progress: bool) -> None:
+        """Measure all that is missing. The figures do not depend on the number of threads.
+
+        After an interrupt what was measured is in the store.
+        """
+        from threadpoolctl import threadpool_limits
+        from tqdm import tqdm
+
+        tasks = self._tasks()
+        total = sum(_cost(cell) for _, cells in tasks for cell in cells)
+        workers = _parallel.n_workers(n_jobs, len(tasks) * _parallel.WORTH_A_THREAD)
+        form = "{desc} {percentage:3.0f}%|{bar}| {elapsed} gone, {remaining} to go"
+        with (
+            threadpool_limits(1),  # products of matrices in several threads may round otherwise
+            tqdm(total=total, bar_format=form, delay=2, disable=None if progress else True) as bar,
+        ):
+
+            def work(task: tuple[int, list[Cell]]) -> None:
+                for cell in self._measure(*task):
+                    bar.set_description_str(f"{cell.table}, {cell.protocol}, draw {task[0] + 1}", refresh=False)
+                    bar.update(_cost(cell))
+                    if self._stop.is_set():
+                        return
+
+            try:
+                _parallel.for_each(work, tasks, workers)
+            except BaseException:
+                self._stop.set()
+                raise
+
+    def _measure(self, draw: int, cells: list[Cell]) -> Iterator[Cell]:
+        table, began = TABLES[cells[0].table], time.perf_counter()
+        try:
+            for cell, accuracies in table.run(table, cells, self.choice.seed, draw, self.mnist):
+                now = time.perf_counter()
+                self.store.add(cell, draw, accuracies, now - began)
+                began = now
+                yield cell
+        except BaseException:
+            self._stop.set()
+            raise
+
+    def outcome(self, checks: list[table1.Check], seconds: dict[str, float]) -> Outcome:
+        """Sum up what is measured; a cell without any draw is left out."""
+        results = {}
+        for cell in self.wanted:
+            draws = self.store.draws_of(cell, self.choice.draws)
+            if draws:
+                results[cell] = summarise(cell, paper.figure_of(cell), draws)
+        steps: dict[str, float] = {}
+        for cell in self.wanted:
+            step = f"{cell.table}, {cell.protocol}" if cell.variant is None else f"variant, {cell.variant}"
+            steps[step] = steps.get(step, 0.0) + self.store.seconds_of(cell, self.choice.draws)
+        return Outcome(
+            self.choice,
+            {"digits_source": self.mnist.source if self.mnist else None, **self.setup},
+            [results[cell] for cell in self.cells if cell in results],
+            [
+                (variant, [(results[a], results[b]) for a, b in variant.pairs() if a in results and b in results])
+                for variant in self.variants
+            ],
+            checks,
+            {**seconds, **steps},
+            len(self.missing()),
+        )
+
+
+def _counts(mnist: datasets.Mnist) -> list[int]:
+    """Images there are of the digits that the experiments use."""
+    used = {digit for table in TABLES.values() for digit in table.classes.get("linmnist", ())}
+    return [int((mnist.labels == digit).sum()) for digit in sorted(used)]
+
+
+def _cost(cell: Cell) -> int:
+    """Roughly how long a cell takes, for the progress bar."""
+    return cell.class_size * (8 + (cell.n_angles or 16))

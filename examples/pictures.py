@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from recognise_shapes import SHAPES, draw
+from recognise_shapes import draw
 from scipy.ndimage import binary_fill_holes
 
 import radoncdt
@@ -20,19 +20,19 @@ from radoncdt import plot
 
 def pipeline(path: Path) -> None:
     """Everything that the package computes of one drawing."""
-    axes = plot.pipeline(draw(SHAPES["anchor"]))
+    axes = plot.pipeline(draw("anchor"))
     axes[0, 0].figure.savefig(path, dpi=80)
 
 
 def morph(path: Path) -> None:
     """A filled shape and a drawing, moved into others, and a cross-fade of the former for comparison."""
     times = np.linspace(0, 1, 7)
-    crown, star = (binary_fill_holes(draw(SHAPES[name]) > 0.5).astype(float) for name in ("crown", "star"))
+    crown, star = (binary_fill_holes(draw(name) > 0.5).astype(float) for name in ("crown", "star"))
     left, right = np.roll(crown, -22, axis=1), np.roll(star, 22, axis=1)
     rows: dict[str, Any] = {
         "interpolate": radoncdt.interpolate(left, right, times),
         "cross-fade": [(1 - t) * left + t * right for t in times],
-        "interpolate ": radoncdt.interpolate(draw(SHAPES["house"]), draw(SHAPES["star"]), times),
+        "interpolate ": radoncdt.interpolate(draw("house"), draw("star"), times),
     }
     figure = Figure(figsize=(11, 4.2), layout="constrained")
     grid = np.atleast_2d(figure.subplots(len(rows), len(times)))

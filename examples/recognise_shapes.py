@@ -9,13 +9,14 @@ templates, some copies, and the mNR-CDT of all of them.
 import argparse
 import sys
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import radoncdt
+from radoncdt import datasets
+from radoncdt.datasets import AffineDistribution
 
 Image = NDArray[np.float32]
 Polyline = list[tuple[float, float]]
@@ -42,25 +43,20 @@ SHAPES: dict[str, list[Polyline]] = {  # polylines in [−1, 1]², y up, in the 
 }
 
 
-def draw(polylines: list[Polyline]) -> Image:
-    """Lines 3 px wide with soft edges, in the middle of the canvas."""
-    y, x = (SIZE - 1) / 2 - np.mgrid[:SIZE, :SIZE][0], np.mgrid[:SIZE, :SIZE][1] - (SIZE - 1) / 2
-    distance = np.full((SIZE, SIZE), np.inf)
-    for line in polylines:
-        corners = np.array(line) * 0.26 * SIZE
-        for (ax, ay), (bx, by) in pairwise(corners):
-            dx, dy = bx - ax, by - ay
-            along = np.clip(((x - ax) * dx + (y - ay) * dy) / max(dx * dx + dy * dy, 1e-12), 0, 1)
-            distance = np.minimum(distance, np.hypot(x - ax - along * dx, y - ay - along * dy))
-    return np.clip(2 - distance, 0, 1).astype(np.float32)
+MAPS = AffineDistribution(
+    scale=(0.7, 1.2),
+    isotropic=False,
+    mirror=True,
+    rotation=180,
+    shear=15,
+    shift=5,
+    order=("shear_x", "shear_y", "scale", "rotate"),
+)
 
 
-def random_map(rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Any rotation, scales 0.7 to 1.3 along two axes, shear up to 0.4, half of them mirrored, shift up to 8 px."""
-    phi = rng.uniform(0, 2 * np.pi)
-    turn = np.array([[np.cos(phi), -np.sin(phi)], [np.sin(phi), np.cos(phi)]])
-    scale = np.diag(rng.uniform(0.7, 1.3, 2) * [1, rng.choice([-1, 1])])
-    return turn @ scale @ np.array([[1, rng.uniform(-0.4, 0.4)], [0, 1]]), rng.uniform(-8, 8, 2)
+def draw(name: str) -> Image:
+    """A shape in the middle of the canvas, about half as large."""
+    return datasets.draw([0.52 * np.array(line) for line in SHAPES[name]], size=SIZE, line_width=3)
 
 
 def accuracy(templates: NDArray[np.float64], features: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
@@ -108,10 +104,9 @@ def main() -> int:
     if options.copies < 1:
         parser.error(f"--copies must be at least 1, got {options.copies}")
 
-    rng = np.random.default_rng(options.seed)
-    templates = np.stack([draw(lines) for lines in SHAPES.values()])
+    templates = np.stack([draw(name) for name in SHAPES])
     labels = np.repeat(np.arange(len(SHAPES)), options.copies)
-    copies = np.stack([radoncdt.push_forward(templates[k], *random_map(rng)) for k in labels]).astype(np.float32)
+    copies, _ = datasets.random_affine(templates[labels], MAPS, options.seed)
 
     print(f"{len(copies)} random affine copies of {len(SHAPES)} shapes, one template each, nearest template\n")
     print(f"{'features':28s}{'accuracy':>9s}")

@@ -5,6 +5,7 @@ Lines are drawn in a frame [−1, 1]², x to the right and y up, that fills the 
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -127,7 +128,7 @@ def templates(
 def draw(lines: Sequence[ArrayLike], *, size: int = 128, line_width: float = 4.0) -> Image:
     """Polylines as an image, white on black: each pixel is as bright as the part of it that a line covers.
 
-    The part is that of a line straight through the pixel, along its distance to the line; ends and corners are round.
+    This is exact but for ends and corners, which are round.
 
     Parameters
     ----------
@@ -154,15 +155,14 @@ def draw(lines: Sequence[ArrayLike], *, size: int = 128, line_width: float = 4.0
     width = float(_checks.finite_array(line_width, "line_width"))
     if width <= 0:
         raise ValueError(f"`line_width` must be positive, got {line_width}")
-    distance = np.full((size, size), np.inf)
+    image = np.zeros((size, size))
     for i, line in enumerate(lines):
         corners = _checks.finite_array(line, f"lines[{i}]")
         if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 2:
             raise ValueError(f"`lines[{i}]` must have shape (n, 2) with n ≥ 2, got {corners.shape}")
         for a, b in pairwise(_pixels(corners, size)):
-            _lower_to_segment(distance, a, b, (width + 1) / 2)
-    soft = np.clip(distance + (1 + width) / 2, 0, 1) - np.clip(distance + (1 - width) / 2, 0, 1)
-    return soft.astype(np.float32)
+            stroke(image, a, b, width)
+    return image.astype(np.float32)
 
 
 def _pixels(corners: Line, size: int) -> Line:
@@ -170,17 +170,38 @@ def _pixels(corners: Line, size: int) -> Line:
     return corners * [size / 2, -size / 2] + (size - 1) / 2
 
 
-def _lower_to_segment(distance: NDArray[np.float64], a: Line, b: Line, reach: float) -> None:
-    """Lower distances to that of the segment ab, in the box that it reaches."""
-    low = np.clip(np.ceil(np.minimum(a, b) - reach), 0, distance.shape[0]).astype(int)
-    high = np.clip(np.floor(np.maximum(a, b) + reach) + 1, 0, distance.shape[0]).astype(int)
-    box = distance[low[1] : high[1], low[0] : high[0]]
+def stroke(image: NDArray[Any], start: Line, end: Line, width: float) -> None:
+    """Brighten pixels to the part of them that the line between two places (column, row) covers; ends are round.
+
+    A pixel is a unit square, so its extent along the normal (c, s) of the line is that of two intervals of lengths |c|
+    and |s| together. From a place on to an end, the normal is the direction from the end.
+    """
+    reach, most = width / 2 + 1, np.array(image.shape[::-1])
+    low = np.clip(np.ceil(np.minimum(start, end) - reach), 0, most).astype(int)
+    high = np.clip(np.floor(np.maximum(start, end) + reach) + 1, 0, most).astype(int)
+    box = image[low[1] : high[1], low[0] : high[0]]
     if box.size == 0:
         return
-    x, y = np.arange(low[0], high[0]) - a[0], np.arange(low[1], high[1])[:, None] - a[1]
-    dx, dy = b - a
-    along = np.clip((x * dx + y * dy) / max(dx * dx + dy * dy, 1e-300), 0, 1)
-    np.minimum(box, np.hypot(x - along * dx, y - along * dy), out=box)
+    x, y = np.arange(low[0], high[0]) - start[0], np.arange(low[1], high[1])[:, None] - start[1]
+    dx, dy = end - start
+    length = np.hypot(dx, dy)
+    along = np.clip((x * dx + y * dy) / max(length**2, 1e-300), 0, 1)
+    across_x, across_y = x - along * dx, y - along * dy
+    distance = np.hypot(across_x, across_y)
+    on_it = distance < 1e-9  # where the normal is that of the line
+    c = np.where(on_it, dy / max(length, 1e-300), across_x / np.maximum(distance, 1e-300))
+    s = np.where(on_it, dx / max(length, 1e-300), across_y / np.maximum(distance, 1e-300))
+    covered = _part_below(width / 2 - distance, c, s) - _part_below(-width / 2 - distance, c, s)
+    np.maximum(box, covered, out=box)
+
+
+def _part_below(place: Line, c: Line, s: Line) -> Line:
+    """The part of a unit square around 0 that is below a place on the axis (c, s)."""
+    a, b = np.maximum(np.abs(c), 1e-6), np.maximum(np.abs(s), 1e-6)
+    outer, inner = (a + b) / 2, (a - b) / 2
+    squares = (np.maximum(place + shift, 0) ** 2 for shift in (outer, inner, -inner, -outer))
+    first, second, third, fourth = squares
+    return np.clip((first - second - third + fourth) / (2 * a * b), 0, 1)
 
 
 def _inside(line: Line, size: int) -> NDArray[np.bool_]:

@@ -132,6 +132,7 @@ def test_openml_is_asked_through_scikit_learn(tmp_path, monkeypatch, quote):
         "id": "554",
         "name": "mnist_784",
         "version": "1",
+        "description": "",
         "format": "ARFF",
         "status": "active",
         "file_id": "9",

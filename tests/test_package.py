@@ -17,6 +17,7 @@ SOURCE = Path(radoncdt.__file__).parent
 # a module may import those that stand before it; _kernels and what is heavy is imported inside functions
 ORDER = [
     "_checks",
+    "_files",
     "_parallel",
     "directions",
     "measures",
@@ -30,6 +31,32 @@ ORDER = [
     "estimators",
     "ink",
     "plot",
+    "datasets.affine",
+    "datasets.drawing",
+    "datasets.noise",
+    "datasets.mnist",
+    "datasets.sets",
+    "datasets",
+    "experiments.names",
+    "experiments.cells",
+    "experiments.paper",
+    "experiments.svm",
+    "experiments.protocol",
+    "experiments.folds",
+    "experiments.table1",
+    "experiments.table2",
+    "experiments.table3",
+    "experiments.table4",
+    "experiments.variants",
+    "experiments.store",
+    "experiments.run",
+    "experiments.figures",
+    "experiments.page",
+    "experiments.render",
+    "experiments.report",
+    "experiments.reproduce",
+    "experiments.terminal",
+    "experiments",
     "__init__",
     "cli",
     "__main__",
@@ -45,7 +72,7 @@ def run(code, **environment):
 
 
 def test_importing_it_loads_nothing_heavy():
-    heavy = ["numba", "llvmlite", "scipy", "sklearn", "joblib", "matplotlib", "PIL", "tqdm"]
+    heavy = ["numba", "llvmlite", "scipy", "sklearn", "joblib", "matplotlib", "PIL", "tqdm", "rich", "pandas"]
     loaded = run(
         f"import radoncdt, sys; radoncdt.PointCloud([(0, 0)]); print([m for m in {heavy} if m in sys.modules])"
     )
@@ -64,20 +91,30 @@ def test_all_names_are_documented():
         assert getattr(radoncdt, name).__doc__, name
 
 
+def name_of(path):
+    """The name of a module within the package; a package has that of its folder."""
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+
+
 def imports(path):
     """Modules of the package that a file imports anywhere."""
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module == "radoncdt":
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("radoncdt."):
-            yield node.module.split(".")[1]
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "radoncdt":
+            within = node.module.removeprefix("radoncdt").lstrip(".")
+            names = [f"{within}.{alias.name}".lstrip(".") for alias in node.names]
+            yield from (name if name in ORDER else within for name in names)
 
 
-@pytest.mark.parametrize("path", sorted(SOURCE.glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=name_of)
 def test_dependencies_point_downward(path):
-    below = ORDER[: ORDER.index(path.stem)]
+    below = ORDER[: ORDER.index(name_of(path))]
     allowed = {*below, "_kernels", "_line_kernels"}  # the kernels are leaves that any module may call
     assert set(imports(path)) <= allowed
+
+
+def test_all_modules_are_in_order():
+    assert {name_of(path) for path in SOURCE.rglob("*.py")} == set(ORDER)
 
 
 # ---------------------------------------------------------------- the cache

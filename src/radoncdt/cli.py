@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import radoncdt
+from radoncdt import datasets, experiments
 from radoncdt._files import write_whole
 from radoncdt.experiments import PARTS, PROTOCOLS
 from radoncdt.ink import INKS, InkError, image_files, read_ink
@@ -343,10 +344,16 @@ def _save_csv(file: IO[bytes], names: list[str], columns: list[str], features: N
 # ---------------------------------------------------------------- reproduce
 
 
+def _digits(options: argparse.Namespace, parser: argparse.ArgumentParser) -> datasets.Mnist:
+    try:
+        return datasets.load_mnist(options.mnist_dir, download=options.download)
+    except (OSError, ImportError) as error:
+        parser.error(str(error))
+
+
 def _reproduce(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     _check_jobs(options, parser)
     _check_matplotlib(parser)
-    from radoncdt import datasets, experiments
     from radoncdt.experiments import terminal
 
     parts = tuple(dict.fromkeys(options.parts)) or ("all",)
@@ -364,9 +371,9 @@ def _reproduce(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
             angles=options.angles and tuple(options.angles),
             sizes=options.sizes and tuple(options.sizes),
         )
-        mnist = datasets.load_mnist(options.mnist_dir, download=options.download) if choice.needs_digits else None
+        mnist = _digits(options, parser) if choice.needs_digits else None
         run = experiments.prepare(options.out, choice, mnist)
-    except (ValueError, FileNotFoundError, ImportError) as error:
+    except ValueError as error:
         parser.error(str(error))
     if mnist is not None:
         print(f"digits: {mnist.source}")

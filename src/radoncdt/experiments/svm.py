@@ -6,8 +6,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 MOST_STEPS = 1000
-TOLERANCE = 1e-9
-"""Of the β of `linear_svm`, relative to the largest: what rounding leaves, not a choice of when to stop."""
+ROUNDING = 64 * np.finfo(np.float64).eps
 
 LOOSE_TOLERANCE = 0.1
 """LIBLINEAR's own default."""
@@ -39,12 +38,13 @@ def linear_svm(features: Floats, signs: Floats, *, c: float = 1.0) -> Floats:
 
     kernel = features @ features.T
     beta, scores = np.zeros(len(signs)), np.zeros(len(signs))  # the scores ⟨w, x_i⟩
+    tolerance = ROUNDING * (1 + 2 * c * np.abs(kernel).sum(axis=1).max())  # of β: what rounding of the scores leaves
     for _ in range(MOST_STEPS):
         active = np.flatnonzero(signs * scores < 1)
-        step = -beta
-        step[active] += solve(
-            kernel[np.ix_(active, active)] + np.eye(active.size) / (2 * c), signs[active], assume_a="pos"
-        )
+        target = np.zeros(len(signs))
+        ridge = kernel[np.ix_(active, active)] + np.eye(active.size) / (2 * c)
+        target[active] = solve(ridge, signs[active], assume_a="pos")
+        step = target - beta
         change = kernel @ step
 
         def slope(t: float, start: tuple[Floats, ...] = (beta, scores, step, change)) -> float:
@@ -54,9 +54,10 @@ def linear_svm(features: Floats, signs: Floats, *, c: float = 1.0) -> Floats:
             return float(change @ (beta + t * step - 2 * c * signs * short))
 
         share = brentq(slope, 0, 1) if slope(0) < 0 < slope(1) else 1.0
-        beta, scores = beta + share * step, scores + share * change
+        beta = target if share == 1 else beta + share * step
+        scores = kernel @ beta  # anew, for what is added up keeps the rounding of all that was large on the way
         error = np.abs(beta - 2 * c * signs * np.maximum(1 - signs * scores, 0)).max()
-        if error <= TOLERANCE * np.abs(beta).max():
+        if error <= tolerance * np.abs(beta).max():
             return features.T @ beta
     raise RuntimeError(f"the support vector machine did not converge in {MOST_STEPS} steps")
 

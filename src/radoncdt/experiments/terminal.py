@@ -95,7 +95,9 @@ def _variants(outcome: Outcome) -> Table:
     for variant, pairs in outcome.comparisons:
         if pairs:
             worst, other = max(pairs, key=lambda pair: abs(pair[1].mean - pair[0].mean))
-            where = f"Table {worst.cell.table[-1]}, {column(worst.cell)}, {worst.cell.class_size:,} a class"
+            cell = worst.cell
+            angles = f", {cell.n_angles} angles" if cell.norm else ""
+            where = f"Table {cell.table[-1]}, {column(cell)}{angles}, {cell.class_size:,} a class"
             change = f"{worst.mean:.3f} → {other.mean:.3f}\n{where}"
             table.add_row(variant.title, variant.published, variant.otherwise, change)
     return table

@@ -113,7 +113,7 @@ def cell_of(row, **changes):
 
 
 def figures_in_reproduction():
-    """Cells, the figures that the page has of them, the paper's, and the standard deviation between draws, if it is there."""
+    """Cells, the figures that the page has of them, the paper's, and, where it is there, the std between draws."""
     for rows in tables((ROOT / "docs" / "reproduction.md").read_text()):
         for row in rows:
             if "paper" in row:

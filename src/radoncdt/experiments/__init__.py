@@ -1,6 +1,6 @@
 """The experiments of the paper, beside its figures: ``radoncdt reproduce``."""
 
-from radoncdt.experiments.cells import Cell, Figure, Result
+from radoncdt.experiments.cells import Cell, Printed, Result
 from radoncdt.experiments.protocol import PROTOCOLS
 from radoncdt.experiments.reproduce import ALL, execute, prepare, reproduce
 from radoncdt.experiments.run import PARTS, Choice, Outcome, Run
@@ -11,8 +11,8 @@ __all__ = [
     "PROTOCOLS",
     "Cell",
     "Choice",
-    "Figure",
     "Outcome",
+    "Printed",
     "Result",
     "Run",
     "execute",

@@ -35,7 +35,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Figure:
+class Printed:
     """A figure as the paper prints it."""
 
     mean: float
@@ -49,7 +49,7 @@ class Result:
     """A cell measured, beside the paper."""
 
     cell: Cell
-    paper: Figure | None
+    paper: Printed | None
     draws: int
     mean: float
     """Over the draws, of the mean over the folds or references of a draw."""
@@ -110,7 +110,7 @@ class Result:
         }
 
 
-def summarise(cell: Cell, paper: Figure | None, draws: Mapping[int, Sequence[float]]) -> Result:
+def summarise(cell: Cell, paper: Printed | None, draws: Mapping[int, Sequence[float]]) -> Result:
     """Sum up the accuracies of every draw."""
     runs = [np.array(draws[draw]) for draw in sorted(draws)]
     maxima = _maxima(cell, runs)

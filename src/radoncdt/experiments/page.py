@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from radoncdt.experiments import figures, names
-from radoncdt.experiments.cells import Cell, Figure, Result
+from radoncdt.experiments.cells import Cell, Printed, Result
 from radoncdt.experiments.run import TABLES, Outcome
 
 NOTABLE = 2.0
@@ -164,7 +164,7 @@ def figure(mean: float, std: float | None, digits: int = 3) -> str:
     return f"{mean:.{digits}f}" + (f" ± {std:.{digits}f}" if std is not None else "")
 
 
-def printed(paper: Figure | None) -> str:
+def printed(paper: Printed | None) -> str:
     """The paper's figure."""
     return figure(paper.mean, paper.std, paper.digits) if paper else "–"
 

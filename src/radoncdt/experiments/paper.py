@@ -1,6 +1,6 @@
 """The figures that the paper prints in its Tables 2, 3 and 4."""
 
-from radoncdt.experiments.cells import Cell, Figure
+from radoncdt.experiments.cells import Cell, Printed
 
 # num. angles, academic ‖·‖∞ and ‖·‖₂, LinMNIST ‖·‖∞ and ‖·‖₂
 TABLE_2 = """
@@ -40,17 +40,17 @@ TABLE_4_SIZES = tuple(int(line.split()[0]) for line in TABLE_4.strip().splitline
 NORMS = ("inf", "2")
 
 
-def _figure(text: str) -> Figure:
+def _figure(text: str) -> Printed:
     mean, _, std = text.partition("±")
-    return Figure(float(mean), float(std) if std else None, len(mean.partition(".")[2]))
+    return Printed(float(mean), float(std) if std else None, len(mean.partition(".")[2]))
 
 
-def _rows(text: str) -> list[tuple[int, list[Figure]]]:
+def _rows(text: str) -> list[tuple[int, list[Printed]]]:
     rows = [line.split() for line in text.strip().splitlines()]
     return [(int(first), [_figure(figure) for figure in figures]) for first, *figures in rows]
 
 
-def _published() -> dict[Cell, Figure]:
+def _published() -> dict[Cell, Printed]:
     figures = {}
     columns = [(dataset, norm) for dataset in TABLE_2_SIZES for norm in NORMS]
     for n_angles, row in _rows(TABLE_2):
@@ -75,6 +75,6 @@ def _published() -> dict[Cell, Figure]:
 FIGURES = _published()
 
 
-def figure_of(cell: Cell) -> Figure | None:
+def figure_of(cell: Cell) -> Printed | None:
     """What the paper prints for a cell, whatever the protocol and the variant, if it has the cell."""
     return FIGURES.get(cell.published)

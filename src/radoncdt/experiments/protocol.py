@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from radoncdt import datasets
 from radoncdt.directions import equispaced_angles
+from radoncdt.experiments import names
 from radoncdt.experiments.cells import Cell
 from radoncdt.rcdt import max_nrcdt, nrcdt, rcdt
 
-PROTOCOLS = ("published", "independent")
+PROTOCOLS = tuple(names.PROTOCOLS)
 
 N_SHARED_MAPS = 10
 """Of LinMNIST, as published."""

@@ -12,7 +12,7 @@ NOTABLE = 2.0
 
 ENTRIES = (
     "An entry has ours, the mean over {draws}, ± the standard deviation within a draw (over folds or references, "
-    "averaged over the draws), in brackets that between draws; then the paper's figure; then the difference, ours "
+    "averaged over the draws); that between draws; then the paper's figure; then the difference, ours "
     "minus the paper's, and how many standard errors that is. The paper prints one draw, rounded, and ours is a mean: "
     "if both did the same, the variance of the difference would be that between draws times 1 + 1/{n}, plus that of "
     "rounding. Differences of {notable:g} standard errors and more are marked: bold in Markdown, coloured in HTML."
@@ -187,8 +187,9 @@ def entry(result: Result | None) -> Entry:
     """The entry of a result."""
     if result is None:
         return Entry(["–"])
-    between = f" ({result.std_between_draws:.3f})" if result.std_between_draws is not None else ""
-    lines = [figure(result.mean, result.std) + between]
+    lines = [figure(result.mean, result.std)]
+    if result.std_between_draws is not None:
+        lines.append(f"draws ± {result.std_between_draws:.3f}")
     errors = result.standard_errors
     if result.paper is not None:
         lines += [f"paper {printed(result.paper)}", difference(result.difference, errors)]

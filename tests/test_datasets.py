@@ -19,7 +19,19 @@ def drawn(name, size=256, width=6.0, **options):
 R, W = 0.75 * 128, 6.0
 ROUND = np.pi * W**2 / 4  # two round ends, or the outside of all corners of a closed line
 
+
+def shield_area():
+    """Length times width, and at each corner the round outside gained and the overlap inside lost."""
+    t = np.linspace(0, 1, 10_001)[:, None]
+    a, b, c = np.array([(-0.75, 0.5), (-0.75, -0.5), (0, -0.75)]) * 128
+    curve = (1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + (3 * (1 - t) * t**2 + t**3) * c
+    length = 1.5 * 128 + 2 * 0.25 * 128 + 2 * np.linalg.norm(np.diff(curve, axis=0), axis=1).sum()
+    turns = np.array([np.pi / 2, np.pi / 2, 2 * np.arctan(1 / 3)])
+    return length * W + (W**2 / 4 * (turns / 2 - np.tan(turns / 2))).sum()
+
+
 AREAS = {
+    "shield": shield_area(),
     "circle": 2 * np.pi * R * W,
     "square": 4 * np.sqrt(2) * R * W + ROUND - W**2,
     "triangle": 3 * np.sqrt(3) * R * W + ROUND - 3 * np.sqrt(3) * W**2 / 4,
@@ -82,7 +94,26 @@ def test_an_orb_hides_the_end_of_the_stick(name):
     assert image[92:100, 60:68].max() == 0  # around (0, −0.5)
 
 
+def test_a_triangle_points_up_and_a_square_stands_on_its_side():
+    triangle = drawn("triangle") > 0.5  # from row 32 down to row 176
+    assert np.ptp(np.flatnonzero(triangle[50])) < 30 < 120 < np.ptp(np.flatnonzero(triangle[160]))
+    rows, columns = np.nonzero(drawn("square") > 0.5)
+    assert np.ptp(rows) + 1 == pytest.approx(np.sqrt(2) * R + W, abs=1.5)
+    assert np.ptp(columns) + 1 == pytest.approx(np.sqrt(2) * R + W, abs=1.5)
+
+
+@pytest.mark.parametrize("emblem", ["circle", "square", "triangle"])
+def test_an_emblem_is_half_as_large_an_eighth_above_the_middle(emblem):
+    both, shield = (drawn(name, size=256, width=4) for name in (f"shield-{emblem}", "shield"))
+    inside = both.copy()
+    inside[shield > 0] = 0
+    half = drawn(emblem, size=128, width=4)
+    expected = np.pad(half, ((48, 80), (64, 64)))  # an eighth of 128 pixels up
+    np.testing.assert_allclose(inside, expected, atol=0.05)
+
+
 def test_the_shield_is_closed_and_as_wide_as_high():
+    assert (drawn("shield")[32, 40:216] > 0.9).all()  # the upper edge
     rows, columns = np.nonzero(drawn("shield") > 0.5)
     assert np.ptp(rows) + 1 == pytest.approx(2 * R + W, abs=1.5)
     assert np.ptp(columns) + 1 == pytest.approx(2 * R + W, abs=1.5)
@@ -119,12 +150,17 @@ def test_crossing_lines_are_not_brighter_than_one():
         (
             lambda: datasets.templates("circle"),
             TypeError,
-            "`names` must be a sequence of names, got the string 'circle'",
+            "`names` must be a sequence, got the string 'circle'",
         ),
         (lambda: datasets.templates(size=0), ValueError, "`size` must be at least 1, got 0"),
         (lambda: datasets.templates(canvas=100), ValueError, "`canvas` must be at least 128, got 100"),
         (lambda: datasets.templates(canvas=129), ValueError, "`canvas` must differ from `size` by an even number"),
-        (lambda: datasets.templates(line_width=-1), ValueError, "`line_width` must be positive, got -1"),
+        (lambda: datasets.templates(line_width=-1), ValueError, "`line_width` must be a positive number, got -1"),
+        (lambda: datasets.templates(line_width=[1, 2]), ValueError, "`line_width` must be a positive number"),
+        (lambda: datasets.templates(3), TypeError, "`names` must be a sequence, got 3"),
+        (lambda: datasets.draw(None), TypeError, "`lines` must be a sequence, got None"),
+        (lambda: datasets.draw([]), ValueError, "`lines` must not be empty"),
+        (lambda: datasets.draw([[(0, 0), (1e200, 0)]]), ValueError, r"`lines\[0\]` must not be beyond"),
         (lambda: datasets.draw([[(0, 0)]]), ValueError, r"`lines\[0\]` must have shape \(n, 2\) with n ≥ 2"),
         (lambda: datasets.draw([[(0, 0), (np.nan, 0)]]), ValueError, r"`lines\[0\]` must be finite"),
     ],
@@ -189,13 +225,23 @@ def test_the_steps_are_composed_in_the_order_given():
     np.testing.assert_allclose(AffineDistribution(**parts, order=order).maps(50, 3).matrices, expected, atol=1e-12)
 
 
+def test_scales_of_x_and_y_are_their_own_unless_isotropic():
+    scales = AffineDistribution(scale=(0.5, 2), isotropic=False).maps(5000, 3).matrices[:, [0, 1], [0, 1]]
+    assert abs(np.corrcoef(scales.T)[0, 1]) < 0.05
+    for values in scales.T:
+        counts = np.histogram(values, bins=5, range=(0.5, 2))[0]
+        assert counts.sum() == 5000
+        assert np.abs(counts - 1000).max() < 5 * np.sqrt(1000)
+    same = AffineDistribution(scale=(0.5, 2)).maps(50, 3).matrices
+    np.testing.assert_array_equal(same[:, 0, 0], same[:, 1, 1])
+
+
 def test_a_shear_is_the_tangent_of_its_angle():
     (a, b), (c, d) = one_step(shear=30, order=("shear_y", "shear_x", "scale", "rotate")).transpose(1, 2, 0)
     np.testing.assert_allclose(d, 1)  # x ↦ x + y·tan α after y ↦ y + x·tan β
     np.testing.assert_allclose(a, 1 + b * c)
     angles = np.rad2deg(np.arctan([b, c]))
-    assert np.abs(angles).max() <= 30 < 31
-    assert np.abs(angles).max() > 25
+    assert 25 < np.abs(angles).max() <= 30
 
 
 def test_the_maps_are_uniform_between_their_bounds():
@@ -248,6 +294,7 @@ def test_circular_shifts_of_parts_of_pixels_keep_the_ink():
     found, maps = datasets.random_affine(np.repeat(image, 20, axis=0), distribution, 8)
     assert np.abs(maps.shifts).max() > 40
     np.testing.assert_allclose(found.sum(axis=(1, 2)), image.sum(), rtol=1e-6)
+    np.testing.assert_allclose(datasets.random_affine(np.ones((5, 9, 12)), distribution, 8)[0], 1, atol=1e-12)
 
 
 def test_lost_ink_is_told():
@@ -265,15 +312,18 @@ def test_lost_ink_is_told():
     [
         ({"scale": (0, 1)}, r"`scale` must be a pair 0 < low ≤ high, got \(0, 1\)"),
         ({"scale": 2.0}, "`scale` must be a pair"),
-        ({"rotation": -1}, "`rotation` must be a number from 0 to inf, got -1"),
+        ({"rotation": -1}, "`rotation` must be a number from 0 to 360, got -1"),
         ({"shear": 90}, "`shear` must be a number from 0 to 89, got 90"),
         ({"shift": np.nan}, "`shift` must be finite"),
         ({"shift": 1.5, "whole_pixels": True}, "`shift` must be a whole number, as its values are, got 1.5"),
+        ({"mirror": "no"}, "`mirror` must be of the type bool, got 'no'"),
+        ({"order": 3}, "`order` must be a sequence, got 3"),
+        ({"order": (1, 2, 3, "a")}, "`order` must hold each of"),
         ({"order": ("scale", "rotate")}, "`order` must hold each of scale, rotate, shear_x, shear_y once"),
     ],
 )
 def test_refuses_distributions_that_cannot_be(options, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         AffineDistribution(**options)
 
 
@@ -291,8 +341,13 @@ def test_refuses_images_that_are_none(images, message):
 
 
 def test_refuses_seeds_that_are_none():
-    with pytest.raises(TypeError, match="`rng` must be an integer, got None"):
-        WIDE.maps(1, None)
+    for rng in (None, np.random.RandomState(0), "seed"):
+        with pytest.raises(TypeError, match="`rng` must be a numpy Generator, or a seed, an integer, got"):
+            WIDE.maps(1, rng)
+    with pytest.raises(ValueError, match="`rng` must be at least 0, got -1"):
+        WIDE.maps(1, -1)
+    with pytest.raises(TypeError, match="`distribution` must be of the type AffineDistribution, got None"):
+        datasets.random_affine(np.ones((1, 4, 4)), None, 0)
 
 
 # ---------------------------------------------------------------- noise
@@ -339,6 +394,12 @@ def test_sticks_have_their_length_and_width():
     cov = radoncdt.covariance(found)
     angles = np.rad2deg(np.arctan2(2 * cov[:, 0, 1], cov[:, 0, 0] - cov[:, 1, 1]) / 2).round() % 180
     assert set(angles) == {0, 45, 90, 135}
+
+
+@pytest.mark.parametrize("noise", [datasets.elastic, datasets.salt, datasets.bars, datasets.sticks])
+def test_white_is_the_largest_value(noise):
+    images = np.random.default_rng(0).random((2, 40, 50))
+    np.testing.assert_allclose(noise(200 * images, 1), 200 * noise(images, 1))
 
 
 @pytest.mark.parametrize("noise", [datasets.elastic, datasets.salt, datasets.bars, datasets.sticks])
@@ -403,6 +464,18 @@ def test_the_first_images_do_not_depend_on_the_class_size(digits, n_maps):
     np.testing.assert_array_equal(few, many[[0, 1, 4, 5, 8, 9]])
 
 
+def test_a_generator_is_used_as_it_stands(digits):
+    """Neither before nor after it was used is the state of the generator ignored."""
+    for n_maps in (None, 3):
+        rng = np.random.default_rng(5)
+        state = rng.bit_generator.state
+        first, second = (datasets.lin_mnist([1, 5], 3, rng=rng, mnist=digits, n_maps=n_maps)[2] for _ in range(2))
+        assert (first.matrices != second.matrices).any()
+        rng.bit_generator.state = state
+        again = datasets.lin_mnist([1, 5], 3, rng=rng, mnist=digits, n_maps=n_maps)[2]
+        np.testing.assert_array_equal(first.matrices, again.matrices)
+
+
 def test_shared_maps_are_shared(digits):
     _, labels, maps = datasets.lin_mnist([1, 5], 25, rng=3, mnist=digits, n_maps=10)
     assert len(np.unique(maps.matrices.reshape(50, 4), axis=0)) == 10
@@ -442,3 +515,29 @@ def test_refuses_more_digits_than_there_are(digits):
         datasets.lin_mnist([2], 1, rng=0, mnist=digits)
     with pytest.raises(ValueError, match="`canvas` must be at least 28, got 20"):
         datasets.lin_mnist([5], 1, rng=0, mnist=digits, canvas=20)
+    with pytest.raises(ValueError, match="`digits` must be digits, got 10"):
+        datasets.lin_mnist([10], 1, rng=0, mnist=digits)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: datasets.academic(2, rng=0, classes=[]), "`classes` must not be empty"),
+        (lambda: datasets.academic(2, rng=0, classes=["a"]), "`classes` must be one of 'circle-star1'"),
+        (
+            lambda: datasets.academic(2, rng=0, distribution=None),
+            "`distribution` must be of the type AffineDistribution",
+        ),
+        (lambda: datasets.lin_mnist(1, 2, rng=0), "`digits` must be a sequence, got 1"),
+        (lambda: datasets.lin_mnist([1], 2, rng=0, mnist=3), "`mnist` must be of the type Mnist, got 3"),
+    ],
+)
+def test_refuses_sets_that_cannot_be(call, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        call()
+
+
+def test_a_warning_of_lost_ink_points_to_the_caller():
+    with pytest.warns(UserWarning, match="lost more than") as warned:
+        datasets.academic(2, rng=0, canvas=128, distribution=AffineDistribution(scale=(2, 3)))
+    assert warned[0].filename == __file__

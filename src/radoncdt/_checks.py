@@ -69,6 +69,27 @@ def choice(value: object, name: str, options: Collection[str]) -> str:
     return value
 
 
+def sequence(value: object, name: str, *, alone: bool = False) -> tuple[Any, ...]:
+    """The items of a sequence that is not empty, or, if that is allowed, a string alone."""
+    if isinstance(value, str):
+        if alone:
+            return (value,)
+        raise TypeError(f"`{name}` must be a sequence, got the string {value!r}")
+    try:
+        items: tuple[Any, ...] = tuple(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"`{name}` must be a sequence, got {value!r}") from None
+    if not items:
+        raise ValueError(f"`{name}` must not be empty")
+    return items
+
+
+def instance(value: object, name: str, kind: type) -> None:
+    """Refuse what is not of a kind."""
+    if not isinstance(value, kind):
+        raise TypeError(f"`{name}` must be of the type {kind.__name__}, got {value!r}")
+
+
 def pair_of_sizes(value: object, name: str) -> tuple[int, int]:
     """The shape (H, W) of an image."""
     if not isinstance(value, (tuple, list, np.ndarray)) or len(value) != 2:

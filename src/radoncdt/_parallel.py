@@ -24,11 +24,14 @@ def n_workers(n_jobs: object, work: int) -> int:
     return max(1, min(int(effective_n_jobs(n_jobs)), most))
 
 
-def for_each(function: Callable[[Task], None], tasks: Iterable[Task], workers: int) -> None:
+def for_each(
+    function: Callable[[Task], None], tasks: Iterable[Task], workers: int, stop: threading.Event | None = None
+) -> None:
     """Call a function on every task, the caller being one of the workers.
 
     Tasks are handed out in order, and none after one has failed, so the error raised is that of the first bad task,
-    whatever the number of workers.
+    whatever the number of workers. `stop` is set then, and by an interrupt; long tasks may look at it. When this
+    returns, or raises, no worker is left.
     """
     if workers == 1:
         for task in tasks:
@@ -37,9 +40,10 @@ def for_each(function: Callable[[Task], None], tasks: Iterable[Task], workers: i
     numbered = enumerate(tasks)
     lock = threading.Lock()
     failures: list[tuple[int, BaseException]] = []
+    stop = threading.Event() if stop is None else stop
 
     def work() -> None:
-        while not failures:
+        while not stop.is_set():
             with lock:
                 number, task = next(numbered, (-1, None))
             if number < 0:
@@ -48,15 +52,19 @@ def for_each(function: Callable[[Task], None], tasks: Iterable[Task], workers: i
                 function(task)  # type: ignore[arg-type]
             except BaseException as error:
                 failures.append((number, error))
+                stop.set()
 
     threads = [threading.Thread(target=work, daemon=True) for _ in range(workers - 1)]
     for thread in threads:
         thread.start()
     try:
         work()
-    except BaseException as error:  # an interrupt between two tasks
+        for thread in threads:
+            thread.join()
+    except BaseException as error:  # an interrupt between two tasks, or while waiting for the others
         failures.append((-1, error))
-    for thread in threads:
-        thread.join()
+        stop.set()
+        for thread in threads:
+            thread.join()
     if failures:
         raise min(failures, key=lambda failure: failure[0])[1]

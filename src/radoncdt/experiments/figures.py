@@ -13,6 +13,7 @@ from radoncdt.experiments.names import DATASETS, FEATURES, NORMS
 from radoncdt.experiments.protocol import features
 from radoncdt.experiments.run import TABLES, Outcome
 
+NAMES = ("figure2", "figure3", "figure4", *(f"accuracy_{table}" for table in TABLES))
 N_SHOWN = 4
 N_ANGLES = 128
 COLOURS = {"published": "C0", "independent": "C1"}
@@ -38,8 +39,13 @@ def caption(name: str) -> str:
     """What a figure shows."""
     if name.startswith("accuracy_"):
         return (
-            f"{TABLES[name.removeprefix('accuracy_')].caption}. Lines: ours, mean over the draws; bands: the standard "
-            "deviation within a draw; crosses: the paper."
+            f"{TABLES[name.removeprefix('accuracy_')].caption}. Lines: ours, mean over the draws. Bands: the standard "
+            "deviation within a draw, or between draws where a draw gives a single figure. Crosses: the paper."
+            + (
+                " Dots: ours, the largest of the folds, as the paper has it for the R-CDT."
+                if name.endswith("4")
+                else ""
+            )
         )
     return {
         "figure2": "Figure 2: samples of the academic dataset, a row a class, its template first.",
@@ -106,16 +112,20 @@ def _panel(
     """Ours as a line with a band."""
     results = sorted(results, key=lambda result: x(result.cell))
     places = [x(result.cell) for result in results]
-    means, stds = np.array([r.mean for r in results]), np.array([r.std or 0.0 for r in results])
+    means = np.array([r.mean for r in results])
+    stds = np.array([r.std_between_draws or 0.0 if r.std is None else r.std for r in results])
     ax.plot(places, means, color=colour, label=label, linestyle=dash, marker="o", markersize=3)
     ax.fill_between(places, means - stds, np.minimum(means + stds, 1), color=colour, alpha=0.12, linewidth=0)
+    maxima = [r.fold_maximum for r in results if r.fold_maximum is not None]
+    if maxima:
+        ax.plot(places, maxima, color=colour, linestyle=":", linewidth=1)
 
 
-def _crosses(ax: Any, results: Iterable[Result], x: Callable[[Cell], int], colour: str) -> None:
+def _crosses(ax: Any, results: Iterable[Result], x: Callable[[Cell], int], colour: str, label: str | None) -> None:
     """The paper's figures."""
     printed = sorted({(x(r.cell), r.paper.mean) for r in results if r.paper})
     if printed:
-        ax.plot(*zip(*printed), linestyle="", marker="x", color=colour, markersize=7)
+        ax.plot(*zip(*printed), linestyle="", marker="x", color=colour, markersize=7, label=label)
 
 
 def _finish(ax: Any, places: Iterable[int], label: str) -> None:
@@ -123,7 +133,10 @@ def _finish(ax: Any, places: Iterable[int], label: str) -> None:
     ax.set_xscale("log", base=2)
     ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks], fontsize=8)
     ax.minorticks_off()
-    ax.set(xlabel=label, ylim=(None, 1.02))
+    ax.set(xlabel=label)
+    ax.set_ylim(top=1.02, auto=None)
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(frameon=False, fontsize=8, loc="lower right")
     ax.grid(alpha=0.3)
     ax.spines[["top", "right"]].set_visible(False)
 
@@ -133,7 +146,7 @@ def _nearest(results: Sequence[Result]) -> Any:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 5.6), layout="constrained")
-    axes = figure.subplots(2, 2, sharex=True)
+    axes = figure.subplots(2, 2)
     for row, dataset in zip(axes, DATASETS):
         for ax, norm in zip(row, NORMS):
             chosen = [r for r in results if (r.cell.dataset, r.cell.norm) == (dataset, norm)]
@@ -141,12 +154,10 @@ def _nearest(results: Sequence[Result]) -> Any:
                 mine = [r for r in chosen if r.cell.protocol == protocol]
                 if mine:
                     _panel(ax, mine, _angles, colour, f"ours, {protocol}")
-            _crosses(ax, chosen, _angles, "black")
+            _crosses(ax, chosen, _angles, "black", "paper")
             _finish(ax, [_angles(r.cell) for r in chosen], "angles")
             ax.set_title(f"{DATASETS[dataset]}, {NORMS[norm]}", fontsize=10)
         row[0].set_ylabel("accuracy")
-    axes[0, 0].plot([], [], linestyle="", marker="x", color="black", label="paper")
-    axes[0, 0].legend(frameon=False, fontsize=8, loc="lower right")
     return figure
 
 
@@ -166,11 +177,9 @@ def _folds(results: Sequence[Result]) -> Any:
                 mine = [r for r in chosen if r.cell.n_angles == n_angles]
                 label = "pixels" if n_angles is None else f"{n_angles} angles"
                 _panel(ax, mine, _size, colours[n_angles], label)
-                _crosses(ax, mine, _size, colours[n_angles])
+                _crosses(ax, mine, _size, colours[n_angles], "paper" if n_angles == chosen[-1].cell.n_angles else None)
             _finish(ax, [_size(r.cell) for r in chosen], "class size")
             ax.set_title(f"{FEATURES[feature]}, {protocol}", fontsize=10)
-            ax.plot([], [], linestyle="", marker="x", color="black", label="paper")
-            ax.legend(frameon=False, fontsize=8, loc="lower right")
         row[0].set_ylabel("accuracy")
     return figure
 

@@ -8,17 +8,10 @@ from numpy.typing import NDArray
 
 from radoncdt import datasets
 from radoncdt.experiments import svm
-from radoncdt.experiments.cells import Cell
-from radoncdt.experiments.protocol import LOOSE_SOLVER, Places, Runs, Table, by_features, features
-
-N_FOLDS = 10
+from radoncdt.experiments.cells import N_FOLDS, Cell
+from radoncdt.experiments.protocol import LOOSE_SOLVER, Runs, Table, by_features, features
 
 Solver = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
-
-
-def columns(angles: Sequence[int]) -> Places:
-    """Pixels, then both transforms with each number of angles."""
-    return [("euclidean", None, None), *((feature, None, n) for feature in ("rcdt", "mnrcdt") for n in angles)]
 
 
 def run(table: Table, cells: Sequence[Cell], seed: int, draw: int, mnist: datasets.Mnist | None) -> Runs:

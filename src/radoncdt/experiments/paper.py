@@ -1,5 +1,8 @@
 """The figures that the paper prints in its Tables 2, 3 and 4."""
 
+from collections.abc import Sequence
+
+from radoncdt.experiments import names
 from radoncdt.experiments.cells import Cell, Printed
 
 # num. angles, academic ‖·‖∞ and ‖·‖₂, LinMNIST ‖·‖∞ and ‖·‖₂
@@ -37,7 +40,19 @@ TABLE_2_ANGLES = tuple(int(line.split()[0]) for line in TABLE_2.strip().splitlin
 TABLE_2_SIZES = {"academic": 10, "linmnist": 50}
 TABLE_3_SIZES = tuple(int(line.split()[0]) for line in TABLE_3.strip().splitlines())
 TABLE_4_SIZES = tuple(int(line.split()[0]) for line in TABLE_4.strip().splitlines())
-NORMS = ("inf", "2")
+
+Places = list[tuple[str, str | None, int | None]]
+"""Feature, norm and number of angles of every column of a table."""
+
+
+def nearest_columns(angles: Sequence[int]) -> Places:
+    """Of Table 2: the norms, with each number of angles."""
+    return [("mnrcdt", norm, n_angles) for norm in names.NORMS for n_angles in angles]
+
+
+def svm_columns(angles: Sequence[int]) -> Places:
+    """Of Tables 3 and 4: pixels, then both transforms with each number of angles."""
+    return [("euclidean", None, None), *((feature, None, n) for feature in ("rcdt", "mnrcdt") for n in angles)]
 
 
 def _figure(text: str) -> Printed:
@@ -52,9 +67,9 @@ def _rows(text: str) -> list[tuple[int, list[Printed]]]:
 
 def _published() -> dict[Cell, Printed]:
     figures = {}
-    columns = [(dataset, norm) for dataset in TABLE_2_SIZES for norm in NORMS]
     for n_angles, row in _rows(TABLE_2):
-        for (dataset, norm), figure in zip(columns, row):
+        places = [(dataset, norm) for dataset in TABLE_2_SIZES for norm in names.NORMS]
+        for (dataset, norm), figure in zip(places, row):
             size = TABLE_2_SIZES[dataset]
             figures[Cell("table2", "published", dataset, "mnrcdt", norm, "nearest", n_angles, size)] = figure
     svm_tables = (
@@ -62,12 +77,8 @@ def _published() -> dict[Cell, Printed]:
         ("table4", "linmnist", TABLE_4_ANGLES, TABLE_4),
     )
     for table, dataset, angles, text in svm_tables:
-        places: list[tuple[str, int | None]] = [
-            ("euclidean", None),
-            *((feature, n) for feature in ("rcdt", "mnrcdt") for n in angles),
-        ]
         for size, row in _rows(text):
-            for (feature, count), figure in zip(places, row):
+            for (feature, _, count), figure in zip(svm_columns(angles), row):
                 figures[Cell(table, "published", dataset, feature, None, "svm", count, size)] = figure
     return figures
 

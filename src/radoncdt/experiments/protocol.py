@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from radoncdt import datasets
 from radoncdt.directions import equispaced_angles
-from radoncdt.experiments import names
+from radoncdt.experiments import names, paper
 from radoncdt.experiments.cells import Cell
 from radoncdt.rcdt import max_nrcdt, nrcdt, rcdt
 
@@ -22,13 +22,15 @@ PROTOCOLS = tuple(names.PROTOCOLS)
 N_SHARED_MAPS = 10
 """Of LinMNIST, as published."""
 
+SEEDS = {"academic": 0, "linmnist": 1, "published": 0, "independent": 1}
+"""Part of the seed of the images."""
+
 LEVELS = {"academic": 363, "linmnist": 160}
 """Levels of the quantile functions: the authors take as many as radii of the Radon transform."""
 
 HALF_CIRCLE, CLOSED_GRID, LOOSE_SOLVER = "half circle", "closed grid", "loose solver"
 """Variants of a cell."""
 
-Places = list[tuple[str, str | None, int | None]]
 Runs = Iterator[tuple[Cell, list[float]]]
 
 
@@ -45,13 +47,17 @@ class Table:
     angles: tuple[int, ...]
     sizes: dict[str, tuple[int, ...]]
     """Class sizes of each dataset."""
-    columns: Callable[[Sequence[int]], Places]
+    columns: Callable[[Sequence[int]], paper.Places]
     """From numbers of angles to the features, norms and numbers of angles that are measured."""
     run: Callable[["Table", Sequence[Cell], int, int, datasets.Mnist | None], Runs]
     """Accuracies of cells of one protocol, in one draw of a seed."""
 
     def cells(
-        self, protocol: str, angles: Sequence[int] | None, sizes: Sequence[int] | None, digits: int
+        self,
+        protocol: str,
+        angles: Sequence[int] | None,
+        sizes: Sequence[int] | None,
+        mnist: datasets.Mnist | None,
     ) -> list[Cell]:
         """All cells, of other angles and class sizes if these are given.
 
@@ -59,7 +65,7 @@ class Table:
         """
         cells = []
         for dataset, own in self.sizes.items():
-            default = [size for size in own if dataset == "academic" or size <= digits]
+            default = [size for size in own if dataset == "academic" or size <= self.most(mnist)]
             for size in default if sizes is None or len(own) == 1 else sizes:
                 cells += [
                     Cell(self.name, protocol, dataset, feature, norm, self.classifier, n_angles, size)
@@ -67,12 +73,17 @@ class Table:
                 ]
         return cells
 
+    def most(self, mnist: datasets.Mnist | None) -> int:
+        """The images there are of each of the table's digits."""
+        digits = self.classes.get("linmnist", ())
+        return min(int((mnist.labels == digit).sum()) for digit in digits) if mnist and digits else 0
+
     def images(
         self, dataset: str, protocol: str, class_size: int, seed: int, draw: int, mnist: datasets.Mnist | None
     ) -> tuple[NDArray[np.float32], NDArray[Any]]:
         """Images and labels of one draw. The first images of a class do not depend on the class size."""
         number = int(self.name.removeprefix("table"))
-        rng = np.random.default_rng([seed, number, tuple(LEVELS).index(dataset), PROTOCOLS.index(protocol), draw])
+        rng = np.random.default_rng([seed, number, SEEDS[dataset], SEEDS[protocol], draw])
         n_shared = class_size if dataset == "academic" else N_SHARED_MAPS
         n_maps = n_shared if protocol == "published" else None
         options: dict[str, Any] = {"rng": rng, "distribution": self.distribution, "n_maps": n_maps}

@@ -10,12 +10,17 @@ from typing import Any
 
 from radoncdt._files import write_whole
 from radoncdt.experiments.cells import Result
+from radoncdt.experiments.figures import NAMES
 from radoncdt.experiments.render import html, markdown
 from radoncdt.experiments.run import TABLES, Outcome
 
 
 def write(folder: Path, outcome: Outcome, figures: Mapping[str, Any]) -> list[Path]:
-    """Write all files of the report, each as a whole or not at all, and return their paths."""
+    """Write all files of the report, each as a whole or not at all, and return their paths.
+
+    Tables and figures of an earlier report that this one does not have are removed: what was measured for them is still
+    in the store.
+    """
     files: dict[str, bytes] = {}
     for name, figure in figures.items():
         files[f"figures/{name}.png"] = _drawn(figure, "png")
@@ -31,7 +36,15 @@ def write(folder: Path, outcome: Outcome, figures: Mapping[str, Any]) -> list[Pa
         (folder / "figures").mkdir(exist_ok=True)
     for name, content in files.items():
         write_whole(folder / name, partial(_put, content))
+    for name in _possible() - files.keys():
+        (folder / name).unlink(missing_ok=True)
     return [folder / name for name in files]
+
+
+def _possible() -> set[str]:
+    """Tables and figures that a report can have."""
+    tables = {f"{name}.{form}" for name in ("table1", *TABLES, "variants") for form in ("csv", "json")}
+    return tables | {f"figures/{name}.{form}" for name in NAMES for form in ("png", "svg")}
 
 
 def _put(content: bytes, file: Any) -> None:

@@ -1,6 +1,7 @@
 """The whole of it: measure, draw, report."""
 
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -8,8 +9,12 @@ from radoncdt import datasets
 from radoncdt.experiments import figures, report, table1
 from radoncdt.experiments.run import Choice, Outcome, Run
 
-ALL = "all, by the clock"
-"""The step that is the whole run."""
+ALL = "the whole run, by the clock"
+"""The last of the steps."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """An interrupt after which a partial report was written."""
 
 
 def reproduce(
@@ -23,7 +28,7 @@ def reproduce(
     """Run the experiments of the paper and write a report that puts our figures beside the paper's.
 
     What was measured before in the same folder, with the same set-up, is not measured again. An interrupt leaves a
-    report of what was done, which says that it is partial, and is raised again.
+    report of what was done, which says that it is partial, and is raised again as `Interrupted`.
 
     Parameters
     ----------
@@ -61,15 +66,14 @@ def prepare(out: str | os.PathLike[str], choice: Choice, mnist: datasets.Mnist |
 
 def execute(run: Run, *, n_jobs: int | None = -1, progress: bool = False) -> Outcome:
     """Measure what is missing, and write the report."""
-    seed, parts = run.choice.seed, run.choice.parts
     began = time.perf_counter()
-    checks = table1.check(seed) if "table1" in parts else []
-    seconds = {"table1": time.perf_counter() - began}
+    checks: list[table1.Check] = []
+    seconds: dict[str, float] = {}
 
     def finish() -> Outcome:
         before = time.perf_counter()
         drawn = figures.draw(run.outcome(checks, {}), run.mnist)
-        seconds["figures"] = time.perf_counter() - before
+        seconds["drawing"] = time.perf_counter() - before
         seconds[ALL] = time.perf_counter() - began
         outcome = run.outcome(checks, seconds)
         report.write(run.folder, outcome, drawn)
@@ -77,7 +81,13 @@ def execute(run: Run, *, n_jobs: int | None = -1, progress: bool = False) -> Out
 
     try:
         run.measure(n_jobs, progress)
-    except KeyboardInterrupt:
+        if "table1" in run.choice.parts:
+            before = time.perf_counter()
+            checks += table1.check(run.choice.seed)
+            seconds["table1"] = time.perf_counter() - before
+    except KeyboardInterrupt as error:
+        if progress:
+            print("interrupted: writing a report of what was done", file=sys.stderr)
         finish()
-        raise
+        raise Interrupted from error
     return finish()

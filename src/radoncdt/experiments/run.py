@@ -4,7 +4,7 @@ import hashlib
 import platform
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -13,8 +13,7 @@ from typing import Any
 import radoncdt
 from radoncdt import _checks, _parallel, datasets
 from radoncdt.experiments import paper, table1, table2, table3, table4
-from radoncdt.experiments.cells import Cell, Result, summarise
-from radoncdt.experiments.folds import N_FOLDS
+from radoncdt.experiments.cells import N_FOLDS, Cell, Result, summarise
 from radoncdt.experiments.protocol import PROTOCOLS
 from radoncdt.experiments.store import Store
 from radoncdt.experiments.variants import Variant, variants
@@ -31,9 +30,9 @@ class Choice:
     Parameters
     ----------
     parts : sequence of str
-        Of `PARTS`.
+        Of `PARTS`; all of them by default.
     protocols : sequence of str
-        "published", "independent" or both.
+        "published" and "independent", or one of them.
     draws : int
         Random draws of every dataset.
     seed : int
@@ -43,56 +42,62 @@ class Choice:
         Class sizes of Tables 3 and 4, instead of the paper's: multiples of ten.
     """
 
-    parts: tuple[str, ...] = PARTS
-    protocols: tuple[str, ...] = PROTOCOLS
+    parts: Sequence[str] | str = "all"
+    protocols: Sequence[str] | str = "both"
     draws: int = 10
     seed: int = 0
-    angles: tuple[int, ...] | None = None
-    sizes: tuple[int, ...] | None = None
+    angles: Sequence[int] | None = None
+    sizes: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
-        for name, options in (("parts", PARTS), ("protocols", PROTOCOLS)):
-            if not getattr(self, name):
-                raise ValueError(f"`{name}` must name at least one of {', '.join(options)}, got none")
-            for value in getattr(self, name):
-                _checks.choice(value, name, options)
+        for name, options, every in (("parts", PARTS, "all"), ("protocols", PROTOCOLS, "both")):
+            given = _checks.sequence(getattr(self, name), name, alone=True)
+            for value in given:
+                _checks.choice(value, name, (*options, every))
+            chosen = options if every in given else tuple(option for option in options if option in given)
+            object.__setattr__(self, name, chosen)
         _checks.count(self.draws, "draws", 1)
         _checks.count(self.seed, "seed", 0)
-        for n_angles in self._listed("angles"):
-            _checks.count(n_angles, "angles", 1)
-        for size in self._listed("sizes"):
-            if _checks.count(size, "sizes", N_FOLDS) % N_FOLDS:
+        for name, least in (("angles", 1), ("sizes", N_FOLDS)):
+            if getattr(self, name) is not None:
+                values = tuple(_checks.count(v, name, least) for v in _checks.sequence(getattr(self, name), name))
+                if len(set(values)) < len(values):
+                    raise ValueError(f"`{name}` must be different numbers, got {list(values)}")
+                object.__setattr__(self, name, values)
+        for size in self.sizes or ():
+            if size % N_FOLDS:
                 raise ValueError(f"`sizes` must be multiples of {N_FOLDS}, one part for each fold, got {size}")
-
-    def _listed(self, name: str) -> Sequence[int]:
-        values = getattr(self, name)
-        if values is not None and (not values or len(set(values)) < len(values)):
-            raise ValueError(f"`{name}` must be different numbers, at least one, got {list(values)}")
-        return values or ()
 
     @property
     def needs_digits(self) -> bool:
         return bool({"table2", "table4", "figures", "variants"} & set(self.parts))
 
-    def check_sizes(self, digits: int) -> None:
-        """Refuse class sizes for which there are not enough digits."""
-        if self.sizes and {"table4", "variants"} & set(self.parts) and max(self.sizes) > digits:
+    def check_digits(self, mnist: datasets.Mnist) -> None:
+        """Refuse what there are not enough digits for."""
+        for part, table in (("table2", table2), ("figures", table2), ("variants", table2), ("table4", table4)):
+            if part in self.parts:
+                least, there = min(table.TABLE.sizes["linmnist"]), table.TABLE.most(mnist)
+                if there < least:
+                    raise ValueError(f"{part} needs {least} images of each digit, and {mnist.source} have {there}")
+        most = table4.TABLE.most(mnist)
+        if self.sizes and {"table4", "variants"} & set(self.parts) and max(self.sizes) > most:
             raise ValueError(
-                f"`sizes` must be at most {digits}, the images there are of a digit, got {max(self.sizes)}"
+                f"`sizes` must be at most {most}, for of some digit there are no more in {mnist.source}, "
+                f"got {max(self.sizes)}"
             )
 
-    def cells(self, digits: int) -> list[Cell]:
+    def cells(self, mnist: datasets.Mnist | None) -> list[Cell]:
         """All cells of the tables."""
-        tables = [table for name, table in TABLES.items() if name in self.parts]
         return [
             cell
-            for table in tables
+            for name, table in TABLES.items()
             for protocol in self.protocols
-            for cell in table.cells(protocol, self.angles, self.sizes, digits)
+            for cell in table.cells(protocol, self.angles, self.sizes, mnist)
+            if name in self.parts
         ]
 
-    def variants(self, digits: int) -> list[Variant]:
-        return variants(self.angles, self.sizes, digits) if "variants" in self.parts else []
+    def variants(self, mnist: datasets.Mnist | None) -> list[Variant]:
+        return variants(self.angles, self.sizes, mnist) if "variants" in self.parts else []
 
 
 @dataclass(frozen=True)
@@ -138,19 +143,17 @@ class Run:
 
     def __init__(self, choice: Choice, mnist: datasets.Mnist | None, folder: Path) -> None:
         self.choice, self.mnist = choice, mnist
-        n_digits = min(map(int, _counts(mnist))) if mnist else 0
-        choice.check_sizes(n_digits)
-        self.cells = choice.cells(n_digits)
-        self.variants = choice.variants(n_digits)
+        if mnist and choice.needs_digits:
+            choice.check_digits(mnist)
+        self.cells, self.variants = choice.cells(mnist), choice.variants(mnist)
         self.setup = setup_of(choice.seed, mnist)
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        self.store = Store(folder, self.setup)
+        self.store = Store(folder, {"linmnist": self.setup, "academic": {**self.setup, "digits": None}})
         compared = [cell for variant in self.variants for pair in variant.pairs() for cell in pair]
         self.wanted = list(dict.fromkeys([*self.cells, *compared]))
         self.total = len(self.wanted) * choice.draws
         self.done = self.total - len(self.missing())
-        self._stop = threading.Event()
 
     def missing(self) -> list[tuple[Cell, int]]:
         """Cells and draws that are not measured yet."""
@@ -169,9 +172,11 @@ class Run:
 
         After an interrupt what was measured is in the store.
         """
+        import scipy.linalg  # noqa: F401  # brings a library of its own, which can be limited only once it is loaded
         from threadpoolctl import threadpool_limits
         from tqdm import tqdm
 
+        stop = threading.Event()
         tasks = self._tasks()
         total = sum(_cost(cell) for _, cells in tasks for cell in cells)
         workers = _parallel.n_workers(n_jobs, len(tasks) * _parallel.WORTH_A_THREAD)
@@ -185,34 +190,31 @@ class Run:
                 for cell in self._measure(*task):
                     bar.set_description_str(f"{cell.table}, {cell.protocol}, draw {task[0] + 1}", refresh=False)
                     bar.update(_cost(cell))
-                    if self._stop.is_set():
+                    if stop.is_set():
                         return
 
-            try:
-                _parallel.for_each(work, tasks, workers)
-            except BaseException:
-                self._stop.set()
-                raise
+            _parallel.for_each(work, tasks, workers, stop)
 
     def _measure(self, draw: int, cells: list[Cell]) -> Iterator[Cell]:
         table, began = TABLES[cells[0].table], time.perf_counter()
-        try:
-            for cell, accuracies in table.run(table, cells, self.choice.seed, draw, self.mnist):
-                now = time.perf_counter()
-                self.store.add(cell, draw, accuracies, now - began)
-                began = now
-                yield cell
-        except BaseException:
-            self._stop.set()
-            raise
+        for cell, accuracies in table.run(table, cells, self.choice.seed, draw, self.mnist):
+            now = time.perf_counter()
+            self.store.add(cell, draw, accuracies, now - began)
+            began = now
+            yield cell
 
     def outcome(self, checks: list[table1.Check], seconds: dict[str, float]) -> Outcome:
         """Sum up what is measured; a cell without any draw is left out."""
-        results = {}
-        for cell in self.wanted:
-            draws = self.store.draws_of(cell, self.choice.draws)
-            if draws:
-                results[cell] = summarise(cell, paper.figure_of(cell), draws)
+        draws = {cell: self.store.draws_of(cell, self.choice.draws) for cell in self.wanted}
+
+        def result(cell: Cell, among: Collection[int]) -> Result:
+            chosen = {draw: accuracies for draw, accuracies in draws[cell].items() if draw in among}
+            return summarise(cell, paper.figure_of(cell), chosen)
+
+        def compared(cell: Cell, other: Cell) -> tuple[Result, Result] | None:
+            common = draws[cell].keys() & draws[other].keys()
+            return (result(cell, common), result(other, common)) if common else None
+
         steps: dict[str, float] = {}
         for cell in self.wanted:
             step = f"{cell.table}, {cell.protocol}" if cell.variant is None else f"variant, {cell.variant}"
@@ -220,21 +222,12 @@ class Run:
         return Outcome(
             self.choice,
             {"digits_source": self.mnist.source if self.mnist else None, **self.setup},
-            [results[cell] for cell in self.cells if cell in results],
-            [
-                (variant, [(results[a], results[b]) for a, b in variant.pairs() if a in results and b in results])
-                for variant in self.variants
-            ],
+            [result(cell, draws[cell]) for cell in self.cells if draws[cell]],
+            [(variant, [pair for p in variant.pairs() if (pair := compared(*p))]) for variant in self.variants],
             checks,
-            {**seconds, **steps},
+            {**steps, **seconds},
             len(self.missing()),
         )
-
-
-def _counts(mnist: datasets.Mnist) -> list[int]:
-    """Images there are of the digits that the experiments use."""
-    used = {digit for table in TABLES.values() for digit in table.classes.get("linmnist", ())}
-    return [int((mnist.labels == digit).sum()) for digit in sorted(used)]
 
 
 def _cost(cell: Cell) -> int:

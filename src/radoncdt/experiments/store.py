@@ -18,40 +18,46 @@ NAME = "runs.jsonl"
 
 
 class Store:
-    """Accuracies by cell and draw, of one set-up."""
+    """Accuracies by cell and draw, of one set-up for each dataset."""
 
-    def __init__(self, folder: Path, setup: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, setups: Mapping[str, Mapping[str, Any]]) -> None:
         self.path = folder / NAME
-        self.key = hashlib.sha256(json.dumps(setup, sort_keys=True).encode()).hexdigest()[:16]
+        self.keys = {dataset: _key(setup) for dataset, setup in setups.items()}
         self._lock = threading.Lock()
         self._runs: dict[tuple[Cell, int], list[float]] = {}
         self._seconds: dict[tuple[Cell, int], float] = {}
         known, cut_off = self._read()
         if cut_off:  # the last line, by an interruption
             self._append("\n")
-        if not known:
-            self._append(json.dumps({"setup": self.key, "is": dict(setup)}) + "\n")
+        for setup in setups.values():
+            if _key(setup) not in known:
+                self._append(json.dumps({"setup": _key(setup), "is": dict(setup)}) + "\n")
+                known.add(_key(setup))
 
-    def _read(self) -> tuple[bool, bool]:
-        """Load what is there; tell whether the set-up is known, and whether the last line is without an end.
+    def _read(self) -> tuple[set[str], bool]:
+        """Load what is there; tell which set-ups are known, and whether the last line is without an end.
 
-        A line that cannot be read is left alone: what it stood for is measured again.
+        A line that cannot be what was written is left alone: what it stood for is measured again.
         """
         text = self.path.read_text(encoding="utf-8", errors="replace") if self.path.exists() else ""
-        known, read = False, 0
+        known: set[str] = set()
         for line in text.splitlines():
             try:
                 record = json.loads(line)
-                if record["setup"] == self.key and "cell" in record:
-                    place = Cell(**record["cell"]), int(record["draw"])
+                known.add(record["setup"])
+                if "cell" in record:
+                    cell, draw = Cell(**record["cell"]), int(record["draw"])
                     accuracies = [float(value) for value in record["accuracies"]]
-                    self._runs[place], self._seconds[place] = accuracies, float(record["seconds"])
-                known |= record["setup"] == self.key
-                read += 1
+                    valid = len(accuracies) == cell.n_accuracies and all(0 <= value <= 1 for value in accuracies)
+                    if valid and record["setup"] == self.keys[cell.dataset]:
+                        self._runs[cell, draw], self._seconds[cell, draw] = accuracies, float(record["seconds"])
             except (ValueError, TypeError, KeyError):
                 continue
-        if text.strip() and not read:
-            raise ValueError(f"`out` must not hold a file {NAME} of something else, and {self.path} is one")
+        if text.strip() and not known and not '{"setup": '.startswith(text[:10]):
+            raise ValueError(
+                f"`out` must not hold a file {NAME} of something else, and {self.path} is one: "
+                "move it away, or choose another folder"
+            )
         return known, bool(text) and not text.endswith("\n")
 
     def _append(self, text: str) -> None:
@@ -64,7 +70,7 @@ class Store:
     def add(self, cell: Cell, draw: int, accuracies: Sequence[float], seconds: float) -> None:
         """Keep the accuracies of a cell in a draw, and how long they took."""
         record = {"cell": asdict(cell), "draw": draw, "accuracies": list(accuracies), "seconds": round(seconds, 4)}
-        self._append(json.dumps({"setup": self.key, **record}) + "\n")
+        self._append(json.dumps({"setup": self.keys[cell.dataset], **record}) + "\n")
         self._runs[cell, draw], self._seconds[cell, draw] = list(accuracies), seconds
 
     def draws_of(self, cell: Cell, n: int) -> dict[int, list[float]]:
@@ -74,3 +80,7 @@ class Store:
     def seconds_of(self, cell: Cell, n: int) -> float:
         """How long the first n draws of a cell took."""
         return sum(self._seconds.get((cell, draw), 0.0) for draw in range(n))
+
+
+def _key(setup: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(setup, sort_keys=True).encode()).hexdigest()[:16]

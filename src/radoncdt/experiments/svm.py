@@ -18,10 +18,9 @@ def linear_svm(features: Floats, signs: Floats, *, c: float = 1.0) -> Floats:
     At the minimum w = Σ_i β_i x_i with β_i = 2c y_i max(0, 1 − y_i⟨w, x_i⟩). If it were known which samples are closer
     than 1, the active ones, their β would solve (K + I/2c) β = y, with K the inner products, all other β being 0.
     Newton's method solves this for the samples that are active now, and goes there, or as far on the way as the
-    function falls. It reaches the minimum, up to rounding, in some ten steps.
-
-    scikit-learn's LinearSVC minimises the same function to a tolerance. For samples of many features, which are most of
-    the time here, it takes several times as long.
+    function falls. It reaches the minimum, up to rounding, unless the features are so large that I/2c is nothing beside
+    K. scikit-learn's LinearSVC minimises the same function, but to a tolerance, and it does not profit from samples
+    being fewer than features, as they are here.
 
     Parameters
     ----------

@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 
 N_ANGLES = 64
 N_LEVELS = 64
+ROUNDING = 1e-10
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,6 @@ class Row:
     direction: Callable[[Floats], Floats]
     stretch: Callable[[Floats], Floats]
     offset: Callable[[Floats], Floats]
-    expected: bool = True
-    """Whether the row is right."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,8 @@ class Check:
     """Of an image, which is sampled again."""
     image_root_mean_square: float
     """Its root mean square over angles and levels."""
-    expected: bool
+    holds: bool
+    """Whether both sides are the same for the points, up to rounding."""
 
     def record(self) -> dict[str, Any]:
         return asdict(self)
@@ -84,7 +84,7 @@ def rows(rng: np.random.Generator) -> list[Row]:
             lambda t: np.sqrt(a**2 * np.cos(t) ** 2 + b**2 * np.sin(t) ** 2),
             none,
         ),
-        Row("vertical shear, as printed", np.array([[1, 0], [c, 1]]), still, sheared, shear_stretch, none, False),
+        Row("vertical shear, as printed", np.array([[1, 0], [c, 1]]), still, sheared, shear_stretch, none),
         Row(
             "vertical shear, other right-hand side",
             np.array([[1, 0], [c, 1]]),
@@ -110,7 +110,9 @@ def check(seed: int) -> list[Check]:
         of_points, of_image = (_difference(row, measure) for measure in (points, image))
         errors = float(np.abs(of_points).max()), float(np.abs(of_image).max())
         rms = float(np.sqrt(np.mean(of_image**2)))
-        checks.append(Check(row.transformation, row.matrix.tolist(), row.shift.tolist(), *errors, rms, row.expected))
+        checks.append(
+            Check(row.transformation, row.matrix.tolist(), row.shift.tolist(), *errors, rms, errors[0] < ROUNDING)
+        )
     return checks
 
 

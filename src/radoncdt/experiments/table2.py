@@ -9,13 +9,9 @@ from numpy.typing import NDArray
 from radoncdt import datasets
 from radoncdt.experiments import paper
 from radoncdt.experiments.cells import Cell
-from radoncdt.experiments.protocol import Places, Runs, Table, by_features, features
+from radoncdt.experiments.protocol import Runs, Table, by_features, features
 
 METRICS = {"inf": "chebyshev", "2": "euclidean"}
-
-
-def _columns(angles: Sequence[int]) -> Places:
-    return [("mnrcdt", norm, n_angles) for norm in METRICS for n_angles in angles]
 
 
 def _run(table: Table, cells: Sequence[Cell], seed: int, draw: int, mnist: datasets.Mnist | None) -> Runs:
@@ -65,6 +61,6 @@ TABLE = Table(
     distribution=datasets.NARROW,
     angles=paper.TABLE_2_ANGLES,
     sizes={dataset: (size,) for dataset, size in paper.TABLE_2_SIZES.items()},
-    columns=_columns,
+    columns=paper.nearest_columns,
     run=_run,
 )

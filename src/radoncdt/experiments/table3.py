@@ -12,6 +12,6 @@ TABLE = Table(
     distribution=datasets.WIDE,
     angles=paper.TABLE_3_ANGLES,
     sizes={"academic": paper.TABLE_3_SIZES},
-    columns=folds.columns,
+    columns=paper.svm_columns,
     run=folds.run,
 )

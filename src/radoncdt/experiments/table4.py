@@ -12,6 +12,6 @@ TABLE = Table(
     distribution=datasets.WIDE,
     angles=paper.TABLE_4_ANGLES,
     sizes={"linmnist": paper.TABLE_4_SIZES},
-    columns=folds.columns,
+    columns=paper.svm_columns,
     run=folds.run,
 )

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from radoncdt.experiments import names
 from radoncdt.experiments.cells import Result
-from radoncdt.experiments.page import column, figure, mark, printed
+from radoncdt.experiments.page import NOTABLE, column, figure, mark, printed
 from radoncdt.experiments.run import TABLES, Outcome
 
 WIDTH = 100
@@ -24,6 +24,12 @@ def show(outcome: Outcome, file: Any) -> None:
     for table in _tables(outcome):
         console.print()
         console.print(table)
+    if outcome.results:
+        console.print("\nOurs: mean over the draws ± standard deviation within a draw; size: images of a class.")
+        console.print(
+            f"Red and green, as published: {NOTABLE:g} standard errors and more below and above the paper. "
+            "max: the largest of the folds, which is what the paper prints for the R-CDT in Table 4."
+        )
 
 
 def _tables(outcome: Outcome) -> list[Table]:
@@ -51,13 +57,19 @@ def _new(title: str, *columns: str, left: int = 0) -> Table:
 def _entry(result: Result | None) -> Text:
     if result is None:
         return Text("")
-    ours = figure(result.mean, result.std)
-    errors = result.standard_errors
+    ours, errors = _short(figure(result.mean, result.std)), result.standard_errors
     if result.fold_maximum is not None:
-        ours += f", max {result.fold_maximum:.3f}"
+        ours += f"\nmax {result.fold_maximum:.3f}"
         errors = result.fold_maximum_standard_errors
-    text = Text(ours, style=STYLES[mark(errors)])
-    return text.append(f"\npaper {printed(result.paper)}", style="not bold default dim") if result.paper else text
+    style = STYLES[mark(errors) if result.cell.protocol == "published" else 0]
+    text = Text(ours, style=style)
+    return (
+        text.append(f"\npaper {_short(printed(result.paper))}", style="not bold default dim") if result.paper else text
+    )
+
+
+def _short(text: str) -> str:
+    return text.replace(" ", "")
 
 
 def _nearest(title: str, results: Sequence[Result]) -> Table:
@@ -70,7 +82,7 @@ def _nearest(title: str, results: Sequence[Result]) -> Table:
 
 
 def _folds(title: str, results: Sequence[Result]) -> Table:
-    table = _new(title, "class size", *names.FEATURES.values(), "angles")
+    table = _new(title, "size", *names.FEATURES.values(), "angles")
     places = {(r.cell.class_size, r.cell.feature, r.cell.n_angles): r for r in results}
     counts = list(dict.fromkeys(r.cell.n_angles for r in results if r.cell.n_angles is not None))
     for size in dict.fromkeys(result.cell.class_size for result in results):
@@ -86,7 +98,7 @@ def _table1(outcome: Outcome) -> Table:
     table = _new("Table 1: largest error in pixels", "transformation", "of points", "of an image", left=1)
     for check in outcome.checks:
         errors = f"{check.points_error:.1e}", f"{check.image_error:.3f}"
-        table.add_row(check.transformation, *errors, style="" if check.expected else "red")
+        table.add_row(check.transformation, *errors, style="" if check.holds else "red")
     return table
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from radoncdt import datasets
 from radoncdt.experiments import svm, table2, table3, table4
 from radoncdt.experiments.cells import Cell
 from radoncdt.experiments.protocol import CLOSED_GRID, HALF_CIRCLE, LOOSE_SOLVER, N_SHARED_MAPS
@@ -24,9 +25,9 @@ class Variant:
         return [(cell, self.change(cell)) for cell in self.cells]
 
 
-def variants(angles: Sequence[int] | None, sizes: Sequence[int] | None, digits: int) -> list[Variant]:
+def variants(angles: Sequence[int] | None, sizes: Sequence[int] | None, mnist: datasets.Mnist | None) -> list[Variant]:
     """All comparisons, of the angles and class sizes chosen."""
-    two, three, four = (module.TABLE.cells("published", angles, sizes, digits) for module in (table2, table3, table4))
+    two, three, four = (module.TABLE.cells("published", angles, sizes, mnist) for module in (table2, table3, table4))
 
     def variant(name: str) -> Callable[[Cell], Cell]:
         return lambda cell: replace(cell, variant=name)
@@ -44,7 +45,9 @@ def variants(angles: Sequence[int] | None, sizes: Sequence[int] | None, digits: 
             "Grid of angles",
             "πk/n in [0, π)",
             "n angles from 0 to π, both included",
-            [*two, *_of(three, "mnrcdt", min), *_of(four, "mnrcdt", min), *_of(four, "mnrcdt", max)],
+            list(
+                dict.fromkeys([*two, *_of(three, "mnrcdt", min), *_of(four, "mnrcdt", min), *_of(four, "mnrcdt", max)])
+            ),
             variant(CLOSED_GRID),
         ),
         Variant(

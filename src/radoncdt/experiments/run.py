@@ -161,11 +161,14 @@ class Run:
         return [(cell, draw) for cell in self.wanted for draw in draws if (cell, draw) not in self.store]
 
     def _tasks(self) -> list[tuple[int, list[Cell]]]:
-        """Cells that share their images, and the draw; the first draw of all tables first."""
+        """Cells that share their images, and the draw; the first draw of all tables first.
+
+        The largest classes come first, so that the first measurement, which waits for the images, counts for much.
+        """
         tasks: dict[tuple[int, str, str], list[Cell]] = {}
         for cell, draw in self.missing():
             tasks.setdefault((draw, cell.table, cell.protocol), []).append(cell)
-        return [(key[0], tasks[key]) for key in sorted(tasks)]
+        return [(key[0], sorted(tasks[key], key=lambda cell: -cell.class_size)) for key in sorted(tasks)]
 
     def measure(self, n_jobs: int | None, progress: bool) -> None:
         """Measure all that is missing. The figures do not depend on the number of threads.
@@ -183,7 +186,7 @@ class Run:
         form = "{desc} {percentage:3.0f}%|{bar}| {elapsed} gone, {remaining} to go"
         with (
             threadpool_limits(1),  # products of matrices in several threads may round otherwise
-            tqdm(total=total, bar_format=form, delay=2, disable=None if progress else True) as bar,
+            tqdm(total=total, bar_format=form, delay=2, smoothing=0, disable=None if progress else True) as bar,
         ):
 
             def work(task: tuple[int, list[Cell]]) -> None:

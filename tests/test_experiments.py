@@ -796,6 +796,14 @@ def test_refuses_what_there_are_too_few_digits_for(tmp_path, options, n, message
     assert not (tmp_path / "out").exists()
 
 
+def test_refuses_digits_without_ink(tmp_path):
+    digits = many(60)
+    digits.images[np.flatnonzero(digits.labels == 7)[3]] = 0
+    with pytest.raises(ValueError, match="every digit must have ink, and some image of many digits has none"):
+        experiments.reproduce(tmp_path / "out", experiments.Choice("table4"), mnist=digits)
+    assert not (tmp_path / "out").exists()
+
+
 def test_table_4_needs_no_fives():
     fives = many(30)
     few = fives._replace(labels=np.where(fives.labels == 5, 4, fives.labels))

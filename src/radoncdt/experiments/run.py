@@ -10,6 +10,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import radoncdt
 from radoncdt import _checks, _parallel, datasets
 from radoncdt.experiments import paper, table1, table2, table3, table4
@@ -79,6 +81,9 @@ class Choice:
                 least, there = min(table.TABLE.sizes["linmnist"]), table.TABLE.most(mnist)
                 if there < least:
                     raise ValueError(f"{part} needs {least} images of each digit, and {mnist.source} have {there}")
+        used = np.isin(mnist.labels, (*table2.TABLE.classes["linmnist"], *table4.TABLE.classes["linmnist"]))
+        if not mnist.images[used].any(axis=(1, 2)).all():
+            raise ValueError(f"every digit must have ink, and some image of {mnist.source} has none")
         most = table4.TABLE.most(mnist)
         if self.sizes and {"table4", "variants"} & set(self.parts) and max(self.sizes) > most:
             raise ValueError(

@@ -15,6 +15,7 @@ reproduce: .venv/run/ready
 bench: .venv/bench/ready
 	.venv/bench/bin/python benchmarks/core.py
 	.venv/bench/bin/python benchmarks/toolbox.py
+	.venv/bench/bin/python benchmarks/invariance.py
 
 picture: .venv/plot/ready
 	.venv/plot/bin/python examples/recognise_shapes.py --picture docs/recognise_shapes.png

@@ -160,11 +160,12 @@ def test_transform_writes_npz(folder, capsys):
     assert run("transform", *GOOD, "--out", "f.npz", "--angles", 16, "--levels", 8) == 0
     with np.load("f.npz") as data:
         assert list(data["paths"]) == GOOD
-        expected = radoncdt.max_nrcdt([SHAPE, SHAPE], n_angles=16, n_levels=8)
+        expected = radoncdt.max_nrcdt([SHAPE, SHAPE], n_angles=16, n_levels=8, directions="whitened")
         assert_allclose(data["features"], expected, atol=1e-6)
         assert_array_equal(data["levels"], radoncdt.quantile_levels(8))
         assert_array_equal(data["angles"], radoncdt.equispaced_angles(16))
         assert data["pool"] == "max"
+        assert data["directions"] == "whitened"
     out, err = capsys.readouterr()
     assert out == "f.npz: 8 features of 2 images\n"
     assert err == ""  # no progress bar where there is no terminal
@@ -175,8 +176,33 @@ def test_transform_writes_csv_with_names(folder):
     with open("f.csv", newline="", encoding="utf-8") as file:
         header, *rows = csv.reader(file)
     assert header[:2] == ["file", "angle0_0deg_level0_t0.25"]
-    expected = radoncdt.nrcdt([SHAPE, SHAPE], n_angles=2, n_levels=2).reshape(2, -1)
+    expected = radoncdt.nrcdt([SHAPE, SHAPE], n_angles=2, n_levels=2, directions="whitened").reshape(2, -1)
     assert_allclose(np.array([row[1:] for row in rows], float), expected, atol=1e-6)
+
+
+def test_transform_takes_the_papers_directions(folder):
+    assert run("transform", *GOOD, "--out", "f.npz", "--angles", 4, "--directions", "equispaced") == 0
+    expected = radoncdt.max_nrcdt([SHAPE, SHAPE], n_angles=4)
+    assert_allclose(np.load("f.npz")["features"], expected, atol=1e-6)
+
+
+def test_transform_keeps_so_many_components(folder):
+    arguments = ("--out", "f.npz", "--angles", 4, "--levels", 8, "--pool", "fourier")
+    assert run("transform", *GOOD, *arguments, "--components", 3) == 0
+    assert np.load("f.npz")["features"].shape == (2, 24)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--pool", "sorted", "--directions", "equispaced"], "--directions must be 'whitened' for the pool 'sorted'"),
+        (["--components", 3], "--components is for the pools sorted and fourier, got it with 'max'"),
+        (["--pool", "fourier", "--angles", 4, "--components", 6], "--components must be at most 5 for 4 angles, got 6"),
+    ],
+)
+def test_transform_refuses_pools_that_cannot_be(folder, options, message, capsys):
+    assert run("transform", *GOOD, "--out", "f.npz", *options) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_transform_of_all_directions_keeps_their_axis(folder):

@@ -43,6 +43,11 @@ def test_the_tutorial_runs(tmp_path, monkeypatch):
     np.testing.assert_allclose(names["ink"], names["triangle"], atol=1e-6)
 
 
+def test_the_python_past_the_paper_runs():
+    names = run_python_in((ROOT / "docs" / "beyond.md").read_text())
+    assert names["still"].shape == (8 * 64,)
+
+
 @pytest.mark.parametrize("path", [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")], ids=lambda path: path.name)
 def test_links_and_names_in_documents_exist(path):
     text = path.read_text()

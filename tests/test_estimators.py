@@ -26,7 +26,7 @@ ESTIMATORS = [
     RadonCDT(8, 10),
     RadonCDT(angles=[0.1, 1.0, 2.0], n_levels=6, level_grid="uniform"),
     NormalizedRadonCDT(8, 10),
-    NormalizedRadonCDT(8, 10, pool="mean", moments="levels"),
+    NormalizedRadonCDT(8, 10, pool="mean", directions="equispaced", moments="levels"),
     NormalizedRadonCDT(8, 10, pool=None, n_jobs=2),
 ]
 each = pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
@@ -107,11 +107,11 @@ def test_features_are_those_of_the_functions():
     )
     assert_array_equal(
         NormalizedRadonCDT(8, 10, "range").fit_transform(STACK),
-        radoncdt.pooled_nrcdt(STACK, pool="range", n_angles=8, n_levels=10),
+        radoncdt.pooled_nrcdt(STACK, pool="range", n_angles=8, n_levels=10, directions="whitened"),
     )
     assert_array_equal(
         NormalizedRadonCDT(8, 10, None).fit_transform(MIXED),
-        radoncdt.nrcdt(MIXED, n_angles=8, n_levels=10).reshape(4, -1),
+        radoncdt.nrcdt(MIXED, n_angles=8, n_levels=10, directions="whitened").reshape(4, -1),
     )
 
 

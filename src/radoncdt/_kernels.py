@@ -424,6 +424,47 @@ class Sweep(NamedTuple):
     by_columns: Any
 
 
+@kernel
+def sweep_of(cosine, sine):
+    """Directions as the lines see them.
+
+    A direction goes along the rows of an image or its columns, whichever is nearer. On the diagonals both are right;
+    one diagonal each, so that neither rounding nor the opposite direction changes the answer.
+    """
+    n = cosine.size
+    along, slope = np.empty(n), np.empty(n)
+    by_rows, by_columns = np.empty(n, np.int64), np.empty(n, np.int64)
+    n_rows, n_columns = 0, 0
+    for w in range(n):
+        c, s = cosine[w], sine[w]
+        if abs(c) - abs(s) > 1e-12 or (abs(abs(c) - abs(s)) <= 1e-12 and c * s > 0):
+            # rows run from the top down, so one row further y is smaller by one
+            along[w], across = c, -s
+            by_rows[n_rows] = w
+            n_rows += 1
+        else:  # columns run from left to right
+            along[w], across = s, c
+            by_columns[n_columns] = w
+            n_columns += 1
+        slope[w] = min(max(across / along[w], -1.0), 1.0)
+    return Sweep(cosine, sine, along, slope, by_rows[:n_rows], by_columns[:n_columns])
+
+
+@part
+def _whitened(sweep, xx, xy, yy):
+    """The directions Σ^{-1/2}η, of length 1, for directions η."""
+    root = math.sqrt(xx * yy - xy * xy)  # of the determinant; Σ^{1/2} is (Σ + √det) over √(trace + 2√det)
+    a, b, d = xx + root, xy, yy + root
+    n = sweep.cosine.size
+    cosine, sine = np.empty(n), np.empty(n)
+    for w in range(n):  # the inverse of (a b; b d), up to a factor
+        c = d * sweep.cosine[w] - b * sweep.sine[w]
+        s = a * sweep.sine[w] - b * sweep.cosine[w]
+        length = math.hypot(c, s)
+        cosine[w], sine[w] = c / length, s / length
+    return sweep_of(cosine, sine)
+
+
 @part
 def _taps(slope, start, lead, depth, n_bins, starts, weights):
     """First bin and three weights of every line: the masses of the trapezoid box(1) ∗ box(|q|) in three bins.
@@ -719,8 +760,10 @@ def image_masses(pixels, bits, shapes, sweep, out, origins, status):
 
 
 @kernel
-def image_quantiles(pixels, bits, shapes, sweep, levels, normalise, extremes, out, status):
+def image_quantiles(pixels, bits, shapes, directions, levels, normalise, whiten, extremes, out, status):
     """Quantiles of all projections, `out` (n, directions, levels): normalised, or in pixels from the image's centre.
+
+    With `whiten`, the directions are those of the measure after whitening, see `_whitened`.
 
     With `extremes`, `out` (n, 2, levels) gets but the largest and the smallest over the directions and their opposites;
     the levels must then be symmetric. Returns whether any image has a status other than 0.
@@ -743,6 +786,7 @@ def image_quantiles(pixels, bits, shapes, sweep, levels, normalise, extremes, ou
         if normalise:
             _moments(rows, moments)
         mx, my, xx, xy, yy = moments
+        sweep = _whitened(directions, xx, xy, yy) if whiten else directions
         x, y = _box_centre(box, shapes[n])
         for lines, members in ((rows, sweep.by_rows), (_columns(frame, box), sweep.by_columns)):
             work = _workspace(lines)

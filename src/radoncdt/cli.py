@@ -20,7 +20,7 @@ from radoncdt import datasets, experiments
 from radoncdt._files import write_whole
 from radoncdt.experiments import PARTS, PROTOCOLS
 from radoncdt.ink import INKS, InkError, image_files, read_ink
-from radoncdt.rcdt import POOLS
+from radoncdt.rcdt import DIRECTIONS, POOLS, WHITENED_POOLS, check_pool
 
 BATCH = 64
 """Images read before they are transformed together."""
@@ -107,17 +107,28 @@ def _parser() -> argparse.ArgumentParser:
         help="compute features of image files",
         description="Compute the features of image files and write them to one file, a row an image.",
         epilog="""\
-The .npz holds the arrays paths, features (n, …), angles (in radians) and levels, and pool; read it with numpy.load.
+The .npz holds the arrays paths, features (n, …), angles (in radians) and levels, and pool and directions; read it with
+numpy.load.
 The .csv has a column for the file and one for each feature, named after its direction and level.
 Files that cannot be read are named, left out, and make the exit status 1; the rest is written.""",
     )
     transform.add_argument("--out", type=Path, required=True, metavar="FILE", help="features.npz or features.csv")
     transform.add_argument(
         "--pool",
-        choices=[*POOLS, "none"],
+        choices=[*POOLS, *WHITENED_POOLS, "none"],
         default="max",
         metavar="POOL",
-        help=f"how to pool over the circle: {', '.join(POOLS)}, or none for the whole NR-CDT (default max)",
+        help=f"how to pool over the circle: {', '.join([*POOLS, *WHITENED_POOLS])}, or none for the whole NR-CDT "
+        "(default max)",
+    )
+    transform.add_argument(
+        "--components", type=int, metavar="N", help=f"values a level of {' and '.join(WHITENED_POOLS)} (default: all)"
+    )
+    transform.add_argument(
+        "--directions",
+        choices=DIRECTIONS,
+        default="whitened",
+        help="equispaced, as in the paper, or whitened (the default), which affine maps change less",
     )
     transform.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads (default -1, all cores)")
     transform.set_defaults(run=_transform, parser=transform)
@@ -303,7 +314,19 @@ def _transform(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
 
     files = _files(options, parser)
     pool = None if options.pool == "none" else options.pool
-    transformer = radoncdt.NormalizedRadonCDT(options.angles, options.levels, pool, n_jobs=options.jobs)
+    try:
+        if pool:
+            check_pool(pool, options.components, options.angles, options.directions)
+    except ValueError as error:
+        parser.error(_in_words_of_the_command(error))
+    transformer = radoncdt.NormalizedRadonCDT(
+        options.angles,
+        options.levels,
+        pool,
+        n_components=options.components,
+        directions=options.directions,
+        n_jobs=options.jobs,
+    )
     names: list[str] = []
     parts: list[NDArray[np.float64]] = []
     refused: list[str] = []
@@ -331,7 +354,8 @@ def _transform(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
         if options.out.suffix.lower() == ".npz":
             values = features if pool else features.reshape(len(features), options.angles, options.levels)
             angles, levels = transformer.angles_, transformer.levels_
-            np.savez_compressed(file, paths=names, features=values, angles=angles, levels=levels, pool=options.pool)
+            how = {"pool": options.pool, "directions": options.directions}
+            np.savez_compressed(file, paths=names, features=values, angles=angles, levels=levels, **how)
         else:
             _save_csv(file, names, list(transformer.get_feature_names_out()), features)
 
@@ -362,7 +386,8 @@ def _digits(options: argparse.Namespace, parser: argparse.ArgumentParser) -> dat
 
 def _in_words_of_the_command(error: Exception) -> str:
     """A message of the package, with its arguments named as the options are."""
-    options = {"folder": "--mnist-dir", **{name: f"--{name}" for name in ("draws", "seed", "angles", "sizes", "out")}}
+    renamed = {"folder": "--mnist-dir", "n_components": "--components"}
+    options = renamed | {name: f"--{name}" for name in ("draws", "seed", "angles", "sizes", "out", "directions")}
     return re.sub(r"`(\w+)`", lambda match: options.get(match[1], match[0]), str(error))
 
 

@@ -61,29 +61,22 @@ class Directions:
         cosines, sines = np.concatenate([self.cosines, -self.cosines]), np.concatenate([self.sines, -self.sines])
         return self._of(np.concatenate([self.angles, self.angles + np.pi]), cosines, sines)
 
+    def whitened_by(self, covariance: Floats) -> "Directions":
+        """The directions Σ^{-1/2}η/‖Σ^{-1/2}η‖ for these directions η."""
+        (xx, xy), (_, yy) = covariance
+        root = np.sqrt(max(xx * yy - xy * xy, 0.0))  # of the determinant; Σ^{1/2} is Σ + √det, up to a factor
+        c, s = (yy + root) * self.cosines - xy * self.sines, (xx + root) * self.sines - xy * self.cosines
+        length = np.hypot(c, s)
+        return self._of(np.arctan2(s, c), c / length, s / length)
+
     def of(self, vectors: Floats) -> Floats:
         """⟨v, θ⟩ for vectors (…, 2): shape (…, n_angles)."""
         return vectors[..., 0, None] * self.cosines + vectors[..., 1, None] * self.sines
 
-    @cached_property
-    def _rows(self) -> NDArray[np.bool_]:
-        """Whether a direction goes along the rows of an image rather than its columns.
-
-        On the diagonals both are right; one diagonal each, so that neither rounding nor the opposite direction
-        changes the answer.
-        """
-        c, s = np.abs(self.cosines), np.abs(self.sines)
-        return np.where(np.abs(c - s) > 1e-12, c > s, self.cosines * self.sines > 0)
-
-    @cached_property
-    def along(self) -> Floats:
-        """How far a projection moves from one pixel of a line to the next: the larger of cos θ and sin θ in size."""
-        return np.where(self._rows, self.cosines, self.sines)
-
     @property
     def widths(self) -> Floats:
         """Width of the bins: a pixel of a line takes one bin."""
-        return np.abs(self.along)
+        return np.maximum(np.abs(self.cosines), np.abs(self.sines))
 
     @cached_property
     def shares(self) -> Floats:
@@ -98,13 +91,9 @@ class Directions:
     @cached_property
     def sweep(self) -> "Sweep":
         """The directions as the kernels read them."""
-        from radoncdt._kernels import Sweep
+        from radoncdt._kernels import sweep_of
 
-        # rows run from the top down, so one row further y is smaller by one; columns run from left to right
-        across = np.where(self._rows, -self.sines, self.cosines)
-        slope = np.clip(across / self.along, -1, 1)
-        rows, columns = np.flatnonzero(self._rows), np.flatnonzero(~self._rows)
-        return Sweep(self.cosines, self.sines, self.along, slope, rows, columns)
+        return sweep_of(np.ascontiguousarray(self.cosines), np.ascontiguousarray(self.sines))
 
 
 @lru_cache(maxsize=8)

@@ -17,7 +17,7 @@ from radoncdt.cdt import ascending, quantile_levels
 from radoncdt.directions import Directions
 from radoncdt.inverse import inverse_rcdt
 from radoncdt.measures import Batch, PointCloud
-from radoncdt.rcdt import MOMENTS, POOLS, nrcdt, pooled_nrcdt, rcdt
+from radoncdt.rcdt import POOLS, WHITENED_POOLS, Normalisation, check_pool, nrcdt, pooled_nrcdt, rcdt
 
 Floats = NDArray[np.float64]
 
@@ -224,8 +224,13 @@ class NormalizedRadonCDT(_Transformer):
     n_angles, n_levels, angles, level_grid, image_shape, n_jobs
         As in `RadonCDT`.
     pool : str or None, default "max"
-        See `pooled_nrcdt`. None leaves the NR-CDT unpooled and flattened, n_angles · n_levels features that rotations
-        and shears shift along the angles.
+        See `pooled_nrcdt`. None leaves the NR-CDT unpooled and flattened, n_angles · n_levels features that affine maps
+        shift along the angles.
+    n_components : int, optional
+        Of the pools "sorted" and "fourier", see `pooled_nrcdt`; the others ignore it.
+    directions : {"equispaced", "whitened"}, default "whitened"
+        See `nrcdt`. The functions have equispaced directions by default, as the paper has; whitened ones make the
+        features change less under affine maps.
     moments : {"exact", "levels"}, default "exact"
         See `nrcdt`.
 
@@ -253,8 +258,10 @@ class NormalizedRadonCDT(_Transformer):
         n_levels: int = 64,
         pool: str | None = "max",
         *,
+        n_components: int | None = None,
         angles: Any = None,
         level_grid: str = "midpoint",
+        directions: str = "whitened",
         moments: str = "exact",
         image_shape: tuple[int, int] | None = None,
         n_jobs: int | None = None,
@@ -262,23 +269,31 @@ class NormalizedRadonCDT(_Transformer):
         self.n_angles = n_angles
         self.n_levels = n_levels
         self.pool = pool
+        self.n_components = n_components
         self.angles = angles
         self.level_grid = level_grid
+        self.directions = directions
         self.moments = moments
         self.image_shape = image_shape
         self.n_jobs = n_jobs
 
     def _check_parameters(self) -> None:
+        Normalisation.choose(self.moments, self.directions)
         if self.pool is not None:
-            _checks.choice(self.pool, "pool", POOLS)
-        _checks.choice(self.moments, "moments", MOMENTS)
+            check_pool(self.pool, None, 1, self.directions)
 
     def _options(self) -> dict[str, Any]:
-        return {**super()._options(), "moments": self.moments, "pool": self.pool}
+        return {
+            **super()._options(),
+            "directions": self.directions,
+            "moments": self.moments,
+            "pool": self.pool,
+            "n_components": self.n_components if self.pool in WHITENED_POOLS else None,
+        }
 
     def _features(self, images: Batch, **options: Any) -> Floats:
         if options["pool"] is None:
-            del options["pool"]
+            del options["pool"], options["n_components"]
             return nrcdt(images, **options)
         return pooled_nrcdt(images, **options)
 
@@ -286,7 +301,13 @@ class NormalizedRadonCDT(_Transformer):
         """Pool and level of every feature, ``max_level10_t0.1641``, or direction and level as in `RadonCDT`."""
         check_is_fitted(self)
         pool = self._fitted["pool"]
-        names = self._names_of_all() if pool is None else [f"{pool}_{n}" for n in self._names_of_levels()]
+        if pool is None:
+            names = self._names_of_all()
+        elif pool in POOLS:
+            names = [f"{pool}_{n}" for n in self._names_of_levels()]
+        else:
+            count = check_pool(pool, self._fitted["n_components"], self.angles_.size, "whitened")
+            names = [f"{pool}{k}_{n}" for k in range(count) for n in self._names_of_levels()]
         return np.array(names, dtype=object)
 
 

@@ -6,7 +6,7 @@ mNR-CDT  sup_θ N_θ[μ](t), and other functionals of θ ↦ N_θ[μ](t) that do
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,12 +19,32 @@ from radoncdt.measures import Batch, Measures, PointCloud, centred, for_kernel
 Floats = NDArray[np.float64]
 
 MOMENTS = ("exact", "levels")
+DIRECTIONS = ("equispaced", "whitened")
+
+
+class Normalisation(NamedTuple):
+    """How the NR-CDT takes mean and standard deviation, and which directions it looks along."""
+
+    moments: str = "exact"
+    whitened: bool = False
+
+    @classmethod
+    def choose(cls, moments: str, directions: str) -> "Normalisation":
+        whitened = _checks.choice(directions, "directions", DIRECTIONS) == "whitened"
+        if _checks.choice(moments, "moments", MOMENTS) == "levels" and whitened:
+            raise ValueError("`moments` must be 'exact' with whitened directions, got 'levels'")
+        return cls(moments, whitened)
 
 
 def _quantiles(
-    batch: Batch, chunk: slice, directions: Directions, levels: Floats, moments: str | None, extremes: bool = False
+    batch: Batch,
+    chunk: slice,
+    directions: Directions,
+    levels: Floats,
+    normalisation: Normalisation | None,
+    extremes: bool = False,
 ) -> Floats:
-    """R-CDT of a chunk of a batch, or NR-CDT where moments are given: (n, n_angles, n_levels).
+    """R-CDT of a chunk of a batch, or NR-CDT where a normalisation is given: (n, n_angles, n_levels).
 
     With `extremes`, images may give but the largest and the smallest values over the directions and their opposites:
     (n, 2, n_levels).
@@ -32,27 +52,34 @@ def _quantiles(
     items = batch.items[chunk]
     if isinstance(items[0], PointCloud):
         batch.check_measure(chunk.start)
-        if moments:
+        if normalisation:
             _check_spread(batch, chunk.start)
-        values = _cloud_quantiles(items[0], directions, levels, normalise=moments is not None)[None]
+        values = _cloud_quantiles(items[0], directions, levels, normalisation)[None]
     else:
         from radoncdt import _kernels
 
-        extremes = extremes and moments != "levels"
+        by_levels = normalisation is not None and normalisation.moments == "levels"
+        extremes = extremes and not by_levels
         values = np.empty((len(items), 2 if extremes else len(directions), levels.size))
         status = np.empty(len(items), np.int64)
-        arrays, sweep, normalise = for_kernel(items), directions.sweep, moments is not None
-        if _kernels.image_quantiles(*arrays, sweep, levels, normalise, extremes, values, status):
+        normalise, whiten = normalisation is not None, normalisation is not None and normalisation.whitened
+        arrays, sweep = for_kernel(items), directions.sweep
+        if _kernels.image_quantiles(*arrays, sweep, levels, normalise, whiten, extremes, values, status):
             batch.check_masses(chunk, status)
-    if moments == "levels":
+    if normalisation is not None and normalisation.moments == "levels":
         _normalise_by_levels(values, batch, chunk)
     return values
 
 
-def _cloud_quantiles(cloud: PointCloud, directions: Directions, levels: Floats, normalise: bool) -> Floats:
+def _cloud_quantiles(
+    cloud: PointCloud, directions: Directions, levels: Floats, normalisation: Normalisation | None
+) -> Floats:
     shares, mean, points = centred(cloud)
+    normalise = normalisation is not None
     if normalise:  # a power of two that the scale does not see keeps the squares of tiny distances above 0
         points = np.ldexp(points, -np.frexp(np.abs(points).max())[1])
+    if normalisation and normalisation.whitened:
+        directions = directions.whitened_by(np.einsum("n,ni,nj->ij", shares, points, points))
     values = np.empty((len(directions), levels.size))
     at_once = max(1, 2**17 // len(cloud))
     for some in (slice(d, d + at_once) for d in range(0, len(directions), at_once)):
@@ -92,7 +119,7 @@ def _map(
     images: Measures,
     directions: Directions,
     levels: Floats,
-    moments: str | None,
+    normalisation: Normalisation | None,
     n_jobs: int | None,
     shape: tuple[int, ...],
     finish: Callable[[Floats, Directions], Floats] = lambda values, _: values,
@@ -121,7 +148,7 @@ def _map(
                 first: int, chunk: slice = chunk, every: Directions = every, n_parts: int = n_parts, parts: Any = parts
             ) -> None:
                 some = every.every(n_parts, first)  # a stride, so that all threads have rows and columns to do
-                parts[first] = _quantiles(batch, chunk, some, levels, moments, extremes)
+                parts[first] = _quantiles(batch, chunk, some, levels, normalisation, extremes)
 
             _parallel.for_each(share, range(n_parts), workers)
             values = np.empty((1, sum(part.shape[1] for part in parts.values()), levels.size))
@@ -134,7 +161,7 @@ def _map(
 
         def transform(chunk: slice) -> None:
             every = directions_for(chunk)
-            result[chunk] = finish(_quantiles(batch, chunk, every, levels, moments, extremes), every)
+            result[chunk] = finish(_quantiles(batch, chunk, every, levels, normalisation, extremes), every)
 
         _parallel.for_each(transform, batch.chunks(most), workers)
     return result.reshape(*batch.lead, *shape)
@@ -199,6 +226,7 @@ def nrcdt(
     angles: ArrayLike | None = None,
     n_levels: int = 64,
     level_grid: str = "midpoint",
+    directions: str = "equispaced",
     moments: str = "exact",
     n_jobs: int | None = -1,
 ) -> Floats:
@@ -210,9 +238,14 @@ def nrcdt(
     ----------
     images, n_angles, angles, n_levels, level_grid, n_jobs
         As in `rcdt`. Points on one line have no NR-CDT.
+    directions : {"equispaced", "whitened"}
+        What the angles are the angles of: directions θ, or directions η of the measure after whitening, each of which
+        is θ = Σ^{-1/2}η/‖Σ^{-1/2}η‖ in the plane of the image. Whitened measures differ by a rotation, or a reflection,
+        where the measures differ by an affine map; so then do their NR-CDTs, along the angles.
     moments : {"exact", "levels"}
         "exact": mean and standard deviation of the measure itself, ⟨m, θ⟩ and √(θᵀΣθ). "levels": mean and sample
-        standard deviation of the values at the levels, as the paper's authors compute them.
+        standard deviation of the values at the levels, as the paper's authors compute them; not with whitened
+        directions.
 
     Returns
     -------
@@ -231,9 +264,9 @@ def nrcdt(
     >>> nrcdt(np.ones((4, 8)), angles=[0], n_levels=4) / np.sqrt(3)
     array([[-0.75, -0.25,  0.25,  0.75]])
     """
-    directions, levels = Directions.choose(n_angles, angles), quantile_levels(n_levels, level_grid)
-    shape = len(directions), levels.size
-    return _map(images, directions, levels, _checks.choice(moments, "moments", MOMENTS), n_jobs, shape)
+    chosen, levels = Directions.choose(n_angles, angles), quantile_levels(n_levels, level_grid)
+    shape = len(chosen), levels.size
+    return _map(images, chosen, levels, Normalisation.choose(moments, directions), n_jobs, shape)
 
 
 # Functionals of the closed curve θ ↦ N_θ(t), given once around the circle on axis −2.
@@ -253,14 +286,51 @@ POOLS_OF_EXTREMES = ("max", "min", "range", "max_abs")
 """Those that depend on the largest and the smallest value alone."""
 
 
+def _order_statistics(n: Floats, n_components: int) -> Floats:
+    chosen = np.rint(np.linspace(0, n.shape[-2] - 1, n_components)).astype(int)
+    return np.sort(n, axis=-2)[..., chosen, :]
+
+
+def _magnitudes(n: Floats, n_components: int) -> Floats:
+    """Scaled so that all of them together have the Euclidean norm of the values."""
+    size = n.shape[-2]
+    spectrum = np.abs(np.fft.rfft(n, axis=-2, norm="ortho"))
+    spectrum[..., 1 : (size + 1) // 2, :] *= np.sqrt(2)  # frequencies that stand for their negative ones, too
+    return spectrum[..., :n_components, :]
+
+
+# Functionals that ignore where the curve begins and which way it runs, but not how it is parametrised: affine maps turn
+# or mirror the curve only where the directions are whitened. Each gives so many components a level.
+WHITENED_POOLS: dict[str, Callable[[Floats, int], Floats]] = {"sorted": _order_statistics, "fourier": _magnitudes}
+
+
+def check_pool(pool: str, n_components: int | None, n_angles: int, directions: str) -> int:
+    """Refuse what does not go together; how many components a level the pool has."""
+    _checks.choice(pool, "pool", (*POOLS, *WHITENED_POOLS))
+    if pool in WHITENED_POOLS and _checks.choice(directions, "directions", DIRECTIONS) != "whitened":
+        raise ValueError(f"`directions` must be 'whitened' for the pool {pool!r}, got {directions!r}")
+    most = {"sorted": 2 * n_angles, "fourier": n_angles + 1}.get(pool)
+    if most is None:
+        if n_components is not None:
+            raise ValueError(f"`n_components` is for the pools {' and '.join(WHITENED_POOLS)}, got it with {pool!r}")
+        return 1
+    if n_components is None:
+        return most
+    if _checks.count(n_components, "n_components", 1) > most:
+        raise ValueError(f"`n_components` must be at most {most} for {n_angles} angles, got {n_components}")
+    return n_components
+
+
 def pooled_nrcdt(
     images: Measures,
     *,
     pool: str = "max",
+    n_components: int | None = None,
     n_angles: int = 128,
     angles: ArrayLike | None = None,
     n_levels: int = 64,
     level_grid: str = "midpoint",
+    directions: str = "equispaced",
     moments: str = "exact",
     n_jobs: int | None = -1,
 ) -> Floats:
@@ -269,20 +339,25 @@ def pooled_nrcdt(
     With the maximum this is the mNR-CDT, sup_θ N_θ[μ](t). It does not change when the measure is moved by an affine
     map, up to the error of taking finitely many directions; neither do the minimum, the range, those of the absolute
     values, and the total variation along the circle. The mean and the median keep still under shifts, rotations,
-    reflections and isotropic scaling only.
+    reflections and isotropic scaling only, unless the directions are whitened.
 
     Parameters
     ----------
-    images, n_angles, angles, n_levels, level_grid, moments, n_jobs
+    images, n_angles, angles, n_levels, level_grid, directions, moments, n_jobs
         As in `nrcdt`. The pool covers the directions and their opposites, so `angles` need only cover half the circle.
         For images the opposite is −N_θ(1 − t); for point clouds, whose jumps levels can meet, it is computed.
     pool : {"max", "min", "mean", "median", "range", "max_abs", "min_abs", "range_abs", "total_variation"}
         The range is maximum minus minimum; "_abs" takes absolute values first; the total variation is the sum of the
         absolute steps from each direction to the next, once around.
+        With whitened directions also "sorted", the order statistics over the circle, and "fourier", the magnitudes of
+        the Fourier coefficients along the circle, which keep more than one number a level.
+    n_components : int, optional
+        How many of these to keep a level: of the 2·n_angles order statistics so many, evenly spaced from the smallest
+        to the largest; of the n_angles + 1 magnitudes those of the lowest frequencies. All by default.
 
     Returns
     -------
-    float64 array (…, n_levels)
+    float64 array (…, n_levels), or (…, n_components · n_levels), one component after the other
 
     Examples
     --------
@@ -290,10 +365,16 @@ def pooled_nrcdt(
     >>> np.allclose(pooled_nrcdt(square), pooled_nrcdt(turned), atol=0.01)
     True
     """
-    reduce = POOLS[_checks.choice(pool, "pool", POOLS)]
+    normalisation = Normalisation.choose(moments, directions)
     half, levels = Directions.choose(n_angles, angles), quantile_levels(n_levels, level_grid)
+    n_components = check_pool(pool, n_components, len(half), directions)
     circle = half.with_opposites
     order = slice(None) if angles is None else np.argsort(np.mod(circle.angles, 2 * np.pi), kind="stable")
+
+    def reduce(values: Floats) -> Floats:
+        if pool in POOLS:
+            return POOLS[pool](values)
+        return WHITENED_POOLS[pool](values, n_components).reshape(len(values), -1)
 
     def finish(values: Floats, directions: Directions) -> Floats:
         if directions is half and values.shape[1] >= len(half):
@@ -301,9 +382,8 @@ def pooled_nrcdt(
             values = np.concatenate([values, -values[..., ::-1]], axis=1)
         return reduce(values) if extremes else reduce(values[:, order])
 
-    moments = _checks.choice(moments, "moments", MOMENTS)
-    shape, extremes = (levels.size,), pool in POOLS_OF_EXTREMES
-    return _map(images, half, levels, moments, n_jobs, shape, finish, circle, extremes)
+    shape, extremes = (n_components * levels.size,), pool in POOLS_OF_EXTREMES
+    return _map(images, half, levels, normalisation, n_jobs, shape, finish, circle, extremes)
 
 
 def max_nrcdt(
@@ -313,6 +393,7 @@ def max_nrcdt(
     angles: ArrayLike | None = None,
     n_levels: int = 64,
     level_grid: str = "midpoint",
+    directions: str = "equispaced",
     moments: str = "exact",
     n_jobs: int | None = -1,
 ) -> Floats:
@@ -330,6 +411,7 @@ def max_nrcdt(
         angles=angles,
         n_levels=n_levels,
         level_grid=level_grid,
+        directions=directions,
         moments=moments,
         n_jobs=n_jobs,
     )
@@ -342,6 +424,7 @@ def mean_nrcdt(
     angles: ArrayLike | None = None,
     n_levels: int = 64,
     level_grid: str = "midpoint",
+    directions: str = "equispaced",
     moments: str = "exact",
     n_jobs: int | None = -1,
 ) -> Floats:
@@ -359,6 +442,7 @@ def mean_nrcdt(
         angles=angles,
         n_levels=n_levels,
         level_grid=level_grid,
+        directions=directions,
         moments=moments,
         n_jobs=n_jobs,
     )

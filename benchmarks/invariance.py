@@ -1,0 +1,73 @@
+"""How much affine maps change the features: equispaced beside whitened directions, for each pool and number of angles.
+
+    python benchmarks/invariance.py
+
+The error is the root mean square difference between the features of an image and of its affine copies, over that
+between the features of different images: 0 is perfect invariance, and from 1 on the classes drown. Images are the
+twelve symbols of the paper at 256 px, and the first of each digit but 1 (which is one line) at 56 px, edges softened.
+"""
+
+import argparse
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter
+
+import radoncdt
+from radoncdt import datasets
+from radoncdt.rcdt import DIRECTIONS, POOLS, WHITENED_POOLS
+
+ANGLES = (4, 8, 16, 32, 64, 128)
+N_COPIES = 8
+MAPS = datasets.AffineDistribution(scale=(0.6, 1.3), isotropic=False, mirror=True, rotation=180, shear=30, shift=10)
+
+
+def symbols() -> NDArray[Any]:
+    return np.stack(list(datasets.templates(canvas=256).values()))
+
+
+def digits() -> NDArray[Any]:
+    mnist = datasets.load_mnist()
+    first = np.stack([mnist.first(digit, 1)[0] for digit in range(10) if digit != 1])
+    large = first.repeat(2, axis=1).repeat(2, axis=2).astype(np.float32)
+    return gaussian_filter(np.pad(large, ((0, 0), (36, 36), (36, 36))), (0, 1, 1))
+
+
+def error(images: NDArray[Any], copies: NDArray[Any], pool: str, n_angles: int, directions: str) -> float:
+    """Of the features of the copies, relative to the differences between images."""
+    still, moved = (
+        radoncdt.pooled_nrcdt(some, pool=pool, n_angles=n_angles, directions=directions) for some in (images, copies)
+    )
+    different = ~np.eye(len(still), dtype=bool)
+    between = np.mean((still[:, None] - still)[different] ** 2)
+    return float(np.sqrt(np.mean((moved - still.repeat(N_COPIES, axis=0)) ** 2) / between))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.parse_args()
+    warnings.simplefilter("error")
+    better = compared = 0
+    for name, images in (("symbols", symbols()), ("digits", digits())):
+        copies, _ = datasets.random_affine(images.repeat(N_COPIES, axis=0), MAPS, 0)
+        print(f"{name:16s} {'angles':>12s}" + "".join(f"{n:10d}" for n in ANGLES))
+        for pool in (*POOLS, *WHITENED_POOLS):
+            errors = {
+                directions: [error(images, copies, pool, n, directions) for n in ANGLES]
+                for directions in DIRECTIONS
+                if pool in POOLS or directions == "whitened"
+            }
+            for directions, row in errors.items():
+                print(f"{pool:16s} {directions:>12s}" + "".join(f"{value:10.3f}" for value in row), flush=True)
+            if pool in POOLS:
+                better += sum(w < e for e, w in zip(*errors.values()))
+                compared += len(ANGLES)
+        print()
+    print(f"whitened directions have the smaller error in {better} of {compared} cases")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,176 @@
+"""Whitened directions: affine maps become rotations and reflections of the circle, and more pools become invariant."""
+
+import numpy as np
+import pytest
+from drawn import clouds, images, matrices, rotation, shifts
+from hypothesis import given
+from hypothesis import strategies as st
+
+import radoncdt
+from radoncdt import PointCloud, datasets, push_forward
+from radoncdt.rcdt import POOLS, WHITENED_POOLS
+
+N_ANGLES = 12
+CIRCLE = 2 * np.pi * np.arange(2 * N_ANGLES) / (2 * N_ANGLES)
+
+
+def root(covariance, power):
+    values, vectors = np.linalg.eigh(covariance)
+    return vectors @ np.diag(values**power) @ vectors.T
+
+
+def directions_of(covariance, angles):
+    """The angles of Σ^{-1/2}η: the slow, obvious twin."""
+    x, y = root(covariance, -0.5) @ [np.cos(angles), np.sin(angles)]
+    return np.arctan2(y, x)
+
+
+def whitened(measure, **options):
+    return radoncdt.nrcdt(measure, angles=CIRCLE, n_levels=16, directions="whitened", **options)
+
+
+@given(images())
+def test_of_images_are_those_of_the_whitened_measure(image):
+    angles = directions_of(radoncdt.covariance(image), CIRCLE)
+    expected = radoncdt.nrcdt(image, angles=angles, n_levels=16)
+    # a direction near a diagonal may take rows or columns, which changes the strips
+    clear = np.abs(np.abs(np.cos(angles)) - np.abs(np.sin(angles))) > 1e-9
+    np.testing.assert_allclose(whitened(image)[clear], expected[clear], atol=1e-6)
+
+
+@given(clouds(least=4))
+def test_of_clouds_are_the_rcdt_of_the_whitened_points(cloud):
+    points = (cloud.points - radoncdt.mean(cloud)) @ root(radoncdt.covariance(cloud), -0.5)
+    white = PointCloud(points, cloud.weights)
+    np.testing.assert_allclose(radoncdt.covariance(white), np.eye(2), atol=1e-9)
+    expected = radoncdt.rcdt(white, angles=CIRCLE, n_levels=16)
+    np.testing.assert_allclose(whitened(cloud), expected, atol=1e-7)
+
+
+@given(clouds(least=4), matrices(condition=20), shifts(), st.integers(0, 2 * N_ANGLES - 1), st.booleans())
+def test_affine_maps_turn_and_mirror_the_circle(cloud, matrix, shift, steps, mirrored):
+    """For maps S R Σ^{-1/2}, S symmetric positive definite and R a rotation by whole steps, exactly."""
+    turn = rotation(steps * np.pi / N_ANGLES) @ np.diag([1, -1 if mirrored else 1])
+    positive = root(matrix @ matrix.T, 0.5)
+    moved = push_forward(cloud, positive @ turn @ root(radoncdt.covariance(cloud), -0.5), shift)
+    before = whitened(cloud)
+    if mirrored:
+        before = np.roll(before[::-1], 1, axis=0)  # η ↦ −η
+    np.testing.assert_allclose(whitened(moved), np.roll(before, steps, axis=0), atol=1e-6)
+
+
+@given(clouds(least=4), matrices(condition=20), shifts(), st.integers(0, 2 * N_ANGLES - 1), st.booleans())
+def test_all_pools_are_invariant_under_such_maps(cloud, matrix, shift, steps, mirrored):
+    turn = rotation(steps * np.pi / N_ANGLES) @ np.diag([1, -1 if mirrored else 1])
+    positive = root(matrix @ matrix.T, 0.5)
+    moved = push_forward(cloud, positive @ turn @ root(radoncdt.covariance(cloud), -0.5), shift)
+    for pool in (*POOLS, *WHITENED_POOLS):
+        options = {"pool": pool, "n_angles": N_ANGLES, "n_levels": 16, "directions": "whitened"}
+        features = [radoncdt.pooled_nrcdt(measure, **options) for measure in (cloud, moved)]
+        np.testing.assert_allclose(*features, atol=1e-5, err_msg=pool)
+
+
+def spread(features):
+    """Root mean square difference of two different rows."""
+    different = ~np.eye(len(features), dtype=bool)
+    return np.sqrt(np.mean((features[:, None] - features)[different] ** 2))
+
+
+@pytest.mark.parametrize("pool", ["mean", "median", "sorted", "fourier"])
+def test_means_and_more_become_affine_invariant_on_images(pool):
+    drawings = np.stack(list(datasets.templates(canvas=256).values()))
+    maps = datasets.AffineDistribution(scale=(0.6, 1.3), isotropic=False, mirror=True, rotation=180, shear=30)
+    copies, _ = datasets.random_affine(drawings, maps, 0)
+
+    def error(directions):
+        options = {"pool": pool, "n_angles": 64, "directions": directions}
+        still, moved = (radoncdt.pooled_nrcdt(some, **options) for some in (drawings, copies))
+        return np.sqrt(np.mean((moved - still) ** 2)) / spread(still)
+
+    assert error("whitened") < 0.06
+    if pool in POOLS:
+        assert error("equispaced") > 3 * error("whitened")
+
+
+@pytest.mark.parametrize("n_angles", [1, 5, 8])
+def test_magnitudes_have_the_norm_of_the_values(n_angles):
+    image = np.random.default_rng(0).random((12, 15))
+    options = {"n_angles": n_angles, "n_levels": 7, "directions": "whitened"}
+    half = radoncdt.nrcdt(image, **options)
+    spectrum = radoncdt.pooled_nrcdt(image, pool="fourier", **options)
+    assert spectrum.shape == ((n_angles + 1) * 7,)
+    np.testing.assert_allclose((spectrum**2).sum(), 2 * (half**2).sum())
+    values = radoncdt.pooled_nrcdt(image, pool="sorted", **options).reshape(-1, 7)
+    assert values.shape == (2 * n_angles, 7)
+    np.testing.assert_allclose(values, np.sort(np.concatenate([half, -half[:, ::-1]]), axis=0))
+
+
+@given(clouds(least=4), clouds(least=4), st.integers(0, 2 * N_ANGLES - 1))
+def test_distances_of_the_pools_are_lower_bounds(one, other, steps):
+    """Of the distance of the whitened NR-CDTs at any shift along the circle."""
+    options = {"n_angles": N_ANGLES, "n_levels": 16, "directions": "whitened"}
+    distance = np.linalg.norm(whitened(one) - np.roll(whitened(other), steps, axis=0))
+    for pool in WHITENED_POOLS:
+        features = [radoncdt.pooled_nrcdt(measure, pool=pool, **options) for measure in (one, other)]
+        assert np.linalg.norm(features[0] - features[1]) <= distance + 1e-9
+
+
+def test_components_are_the_lowest_frequencies_and_spaced_order_statistics():
+    image = np.random.default_rng(0).random((12, 15))
+    options = {"n_angles": 6, "n_levels": 5, "directions": "whitened"}
+    every = {pool: radoncdt.pooled_nrcdt(image, pool=pool, **options).reshape(-1, 5) for pool in WHITENED_POOLS}
+    some = radoncdt.pooled_nrcdt(image, pool="fourier", n_components=3, **options)
+    np.testing.assert_array_equal(some, every["fourier"][:3].ravel())
+    some = radoncdt.pooled_nrcdt(image, pool="sorted", n_components=3, **options).reshape(3, 5)
+    np.testing.assert_array_equal(some[[0, 2]], every["sorted"][[0, 11]])
+
+
+def test_do_not_depend_on_the_batch_the_frame_or_threads():
+    rng = np.random.default_rng(0)
+    stack = rng.random((6, 20, 30))
+    for pool in ("max", "sorted"):
+        options = {"pool": pool, "n_angles": 16, "directions": "whitened"}
+        expected = radoncdt.pooled_nrcdt(stack, n_jobs=1, **options)
+        np.testing.assert_array_equal(radoncdt.pooled_nrcdt(list(stack), n_jobs=1, **options), expected)
+        np.testing.assert_array_equal(radoncdt.pooled_nrcdt(np.pad(stack[2], 5), **options), expected[2])
+        large = rng.random((500, 700))
+        one, two = (radoncdt.pooled_nrcdt(large, n_jobs=n, **(options | {"n_angles": 256})) for n in (1, 2))
+        np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"directions": "random"}, "`directions` must be one of 'equispaced', 'whitened', got 'random'"),
+        ({"directions": "whitened", "moments": "levels"}, "`moments` must be 'exact' with whitened directions"),
+        ({"pool": "sorted"}, "`directions` must be 'whitened' for the pool 'sorted', got 'equispaced'"),
+        ({"pool": "max", "n_components": 3}, "`n_components` is for the pools sorted and fourier, got it with 'max'"),
+        ({"pool": "fourier", "directions": "whitened", "n_components": 0}, "`n_components` must be at least 1, got 0"),
+        (
+            {"pool": "fourier", "directions": "whitened", "n_components": 10, "n_angles": 8},
+            "`n_components` must be at most 9 for 8 angles, got 10",
+        ),
+    ],
+)
+def test_refuses_what_does_not_go_together(options, message):
+    with pytest.raises(ValueError, match=message):
+        radoncdt.pooled_nrcdt(np.ones((3, 4)), **options)
+    if options.get("pool") != "max":
+        with pytest.raises(ValueError, match=message):
+            radoncdt.NormalizedRadonCDT(**{"directions": "equispaced", **options}).fit_transform(np.ones((2, 3, 4)))
+
+
+@pytest.mark.parametrize(("pool", "count"), [("sorted", 4), ("fourier", 3), ("fourier", None)])
+def test_estimators_name_the_components(pool, count):
+    model = radoncdt.NormalizedRadonCDT(6, 5, pool, n_components=count, directions="whitened")
+    features = model.fit_transform(np.random.default_rng(0).random((3, 9, 9)))
+    names = model.get_feature_names_out()
+    assert len(names) == features.shape[1] == (count or 7) * 5
+    assert names[0].startswith(f"{pool}0_level0")
+    assert names[-1].startswith(f"{pool}{(count or 7) - 1}_level4")
+
+
+def test_whitened_is_what_the_estimator_does_by_default():
+    image = np.random.default_rng(0).random((1, 9, 9))
+    expected = radoncdt.max_nrcdt(image, directions="whitened")
+    np.testing.assert_array_equal(radoncdt.NormalizedRadonCDT().fit_transform(image), expected)

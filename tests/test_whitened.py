@@ -142,7 +142,10 @@ def test_do_not_depend_on_the_batch_the_frame_or_threads():
     ("options", "message"),
     [
         ({"directions": "random"}, "`directions` must be one of 'equispaced', 'whitened', got 'random'"),
-        ({"directions": "whitened", "moments": "levels"}, "`moments` must be 'exact' with whitened directions"),
+        (
+            {"directions": "whitened", "moments": "levels"},
+            "`moments` must be 'exact' or 'robust' with whitened directions",
+        ),
         ({"pool": "sorted"}, "`directions` must be 'whitened' for the pool 'sorted', got 'equispaced'"),
         ({"pool": "max", "n_components": 3}, "`n_components` is for the pools sorted and fourier, got it with 'max'"),
         ({"pool": "fourier", "directions": "whitened", "n_components": 0}, "`n_components` must be at least 1, got 0"),

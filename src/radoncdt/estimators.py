@@ -17,7 +17,7 @@ from radoncdt.cdt import ascending, quantile_levels
 from radoncdt.directions import Directions
 from radoncdt.inverse import inverse_rcdt
 from radoncdt.measures import Batch, PointCloud
-from radoncdt.rcdt import POOLS, WHITENED_POOLS, Normalisation, check_pool, nrcdt, pooled_nrcdt, rcdt
+from radoncdt.rcdt import POOLS, WHITENED_POOLS, Normalisation, check_pool, nrcdt, pooled_nrcdt, rcdt, trimmed_levels
 
 Floats = NDArray[np.float64]
 
@@ -70,7 +70,7 @@ class _Transformer(TransformerMixin, BaseEstimator):
         self._check_parameters()
         _parallel.n_workers(self.n_jobs, 0)
         directions = Directions.choose(self.n_angles, self.angles)
-        levels = quantile_levels(self.n_levels, self.level_grid)
+        levels = self._levels()
         batch = self._read(X, reset=True)
         for i in range(len(batch)):
             batch.check_measure(i)
@@ -102,6 +102,9 @@ class _Transformer(TransformerMixin, BaseEstimator):
     def _options(self) -> dict[str, Any]:
         angles = {"n_angles": self.n_angles} if self.angles is None else {"angles": self.angles}
         return {**angles, "n_levels": self.n_levels, "level_grid": self.level_grid}
+
+    def _levels(self) -> Floats:
+        return quantile_levels(self.n_levels, self.level_grid)
 
     def _names_of_levels(self) -> list[str]:
         return [f"level{j}_t{t:.4g}" for j, t in enumerate(self.levels_)]
@@ -231,8 +234,12 @@ class NormalizedRadonCDT(_Transformer):
     directions : {"equispaced", "whitened"}, default "whitened"
         See `nrcdt`. The functions have equispaced directions by default, as the paper has; whitened ones make the
         features change less under affine maps.
-    moments : {"exact", "levels"}, default "exact"
+    moments : {"exact", "levels", "robust"}, default "exact"
         See `nrcdt`.
+    nu : float, default 3
+        Of robust moments, see `nrcdt`.
+    trim : float, default 0
+        Leaves out the outer levels, see `nrcdt`.
 
     Attributes
     ----------
@@ -263,6 +270,8 @@ class NormalizedRadonCDT(_Transformer):
         level_grid: str = "midpoint",
         directions: str = "whitened",
         moments: str = "exact",
+        nu: float = 3.0,
+        trim: float = 0.0,
         image_shape: tuple[int, int] | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -274,19 +283,26 @@ class NormalizedRadonCDT(_Transformer):
         self.level_grid = level_grid
         self.directions = directions
         self.moments = moments
+        self.nu = nu
+        self.trim = trim
         self.image_shape = image_shape
         self.n_jobs = n_jobs
 
     def _check_parameters(self) -> None:
-        Normalisation.choose(self.moments, self.directions)
+        Normalisation.choose(self.moments, self.directions, self.nu)
         if self.pool is not None:
             check_pool(self.pool, None, 1, self.directions)
+
+    def _levels(self) -> Floats:
+        return trimmed_levels(self.n_levels, self.level_grid, self.trim)
 
     def _options(self) -> dict[str, Any]:
         return {
             **super()._options(),
             "directions": self.directions,
             "moments": self.moments,
+            "nu": self.nu,
+            "trim": self.trim,
             "pool": self.pool,
             "n_components": self.n_components if self.pool in WHITENED_POOLS else None,
         }

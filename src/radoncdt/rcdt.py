@@ -5,6 +5,7 @@ NR-CDT   N_θ[μ](t)  the same with mean 0 and standard deviation 1 in each dire
 mNR-CDT  sup_θ N_θ[μ](t), and other functionals of θ ↦ N_θ[μ](t) that do not see how the circle is parametrised
 """
 
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from radoncdt.measures import Batch, Measures, PointCloud, centred, for_kernel
 
 Floats = NDArray[np.float64]
 
-MOMENTS = ("exact", "levels")
+MOMENTS = ("exact", "levels", "robust")
 DIRECTIONS = ("equispaced", "whitened")
 
 
@@ -27,13 +28,18 @@ class Normalisation(NamedTuple):
 
     moments: str = "exact"
     whitened: bool = False
+    nu: float = 0.0
+    """Degrees of freedom of robust moments; 0 for none."""
 
     @classmethod
-    def choose(cls, moments: str, directions: str) -> "Normalisation":
+    def choose(cls, moments: str, directions: str, nu: float) -> "Normalisation":
         whitened = _checks.choice(directions, "directions", DIRECTIONS) == "whitened"
         if _checks.choice(moments, "moments", MOMENTS) == "levels" and whitened:
-            raise ValueError("`moments` must be 'exact' with whitened directions, got 'levels'")
-        return cls(moments, whitened)
+            raise ValueError("`moments` must be 'exact' or 'robust' with whitened directions, got 'levels'")
+        freedom = _checks.finite_array(nu, "nu")
+        if freedom.shape != () or freedom <= 0:
+            raise ValueError(f"`nu` must be a positive number, got {nu!r}")
+        return cls(moments, whitened, float(freedom) if moments == "robust" else 0.0)
 
 
 def _quantiles(
@@ -54,7 +60,8 @@ def _quantiles(
         batch.check_measure(chunk.start)
         if normalisation:
             _check_spread(batch, chunk.start)
-        values = _cloud_quantiles(items[0], directions, levels, normalisation)[None]
+        values, settled = _cloud_quantiles(items[0], directions, levels, normalisation)
+        values = values[None]
     else:
         from radoncdt import _kernels
 
@@ -63,9 +70,19 @@ def _quantiles(
         values = np.empty((len(items), 2 if extremes else len(directions), levels.size))
         status = np.empty(len(items), np.int64)
         normalise, whiten = normalisation is not None, normalisation is not None and normalisation.whitened
-        arrays, sweep = for_kernel(items), directions.sweep
-        if _kernels.image_quantiles(*arrays, sweep, levels, normalise, whiten, extremes, values, status):
+        arrays, sweep, nu = for_kernel(items), directions.sweep, normalisation.nu if normalisation else 0.0
+        bad, unsettled = _kernels.image_quantiles(
+            *arrays, sweep, levels, normalise, whiten, nu, extremes, values, status
+        )
+        settled = not unsettled
+        if bad:
             batch.check_masses(chunk, status)
+    if not settled:
+        warnings.warn(
+            f"robust moments of `{batch.label(chunk.start)}`, or of one of the {len(items)} measures from there on, "
+            "did not converge: most of the mass is on one line or at one point, or `nu` is small",
+            stacklevel=2,
+        )
     if normalisation is not None and normalisation.moments == "levels":
         _normalise_by_levels(values, batch, chunk)
     return values
@@ -73,22 +90,32 @@ def _quantiles(
 
 def _cloud_quantiles(
     cloud: PointCloud, directions: Directions, levels: Floats, normalisation: Normalisation | None
-) -> Floats:
+) -> tuple[Floats, bool]:
+    """Quantiles of one cloud, and whether its robust moments converged."""
     shares, mean, points = centred(cloud)
-    normalise = normalisation is not None
-    if normalise:  # a power of two that the scale does not see keeps the squares of tiny distances above 0
+    settled = True
+    if normalisation is not None:  # a power of two that the scale does not see keeps squares of tiny distances above 0
         points = np.ldexp(points, -np.frexp(np.abs(points).max())[1])
-    if normalisation and normalisation.whitened:
-        directions = directions.whitened_by(np.einsum("n,ni,nj->ij", shares, points, points))
+        covariance = np.einsum("n,ni,nj->ij", shares, points, points)
+        if normalisation.nu:
+            from radoncdt import _kernels
+
+            moments = np.array([0.0, 0.0, covariance[0, 0], covariance[0, 1], covariance[1, 1]])
+            ink = np.concatenate([points.T, shares[None]])
+            settled = _kernels.cloud_student_moments(ink, normalisation.nu, moments)
+            points, covariance = points - moments[:2], moments[[2, 3, 3, 4]].reshape(2, 2)
+        if normalisation.whitened:
+            directions = directions.whitened_by(covariance)
     values = np.empty((len(directions), levels.size))
     at_once = max(1, 2**17 // len(cloud))
     for some in (slice(d, d + at_once) for d in range(0, len(directions), at_once)):
         c, s = directions.cosines[some, None], directions.sines[some, None]
         places = c * points[:, 0] + s * points[:, 1]
         values[some] = sample_quantiles(places, shares, levels)
-        if normalise:
-            values[some] /= np.sqrt((shares * places**2).sum(axis=-1, keepdims=True))
-    return values if normalise else values + directions.of(mean)[:, None]
+        if normalisation is not None:
+            (xx, xy), (_, yy) = covariance
+            values[some] /= np.sqrt(c**2 * xx + 2 * c * s * xy + s**2 * yy)
+    return (values if normalisation is not None else values + directions.of(mean)[:, None]), settled
 
 
 def _normalise_by_levels(values: Floats, batch: Batch, chunk: slice) -> None:
@@ -219,6 +246,18 @@ def rcdt(
     return _map(images, directions, levels, None, n_jobs, shape)
 
 
+def trimmed_levels(n_levels: int, level_grid: str, trim: float) -> Floats:
+    """The levels t with trim ≤ t ≤ 1 − trim."""
+    levels = quantile_levels(n_levels, level_grid)
+    share = _checks.finite_array(trim, "trim")
+    if share.shape != () or not 0 <= share < 0.5:
+        raise ValueError(f"`trim` must be a number from 0 to below 0.5, got {trim!r}")
+    kept = levels[(levels >= share - 1e-12) & (levels <= 1 - share + 1e-12)]
+    if kept.size < 2:
+        raise ValueError(f"`trim` must leave two levels at least, and {trim!r} leaves {kept.size} of {n_levels}")
+    return kept
+
+
 def nrcdt(
     images: Measures,
     *,
@@ -228,6 +267,8 @@ def nrcdt(
     level_grid: str = "midpoint",
     directions: str = "equispaced",
     moments: str = "exact",
+    nu: float = 3.0,
+    trim: float = 0.0,
     n_jobs: int | None = -1,
 ) -> Floats:
     """Normalised R-CDT N_θ[μ] = (R̂_θ[μ] − mean) / std in each direction (§3.2 of the paper).
@@ -242,10 +283,15 @@ def nrcdt(
         What the angles are the angles of: directions θ, or directions η of the measure after whitening, each of which
         is θ = Σ^{-1/2}η/‖Σ^{-1/2}η‖ in the plane of the image. Whitened measures differ by a rotation, or a reflection,
         where the measures differ by an affine map; so then do their NR-CDTs, along the angles.
-    moments : {"exact", "levels"}
+    moments : {"exact", "levels", "robust"}
         "exact": mean and standard deviation of the measure itself, ⟨m, θ⟩ and √(θᵀΣθ). "levels": mean and sample
         standard deviation of the values at the levels, as the paper's authors compute them; not with whitened
-        directions.
+        directions. "robust": m and Σ are location and scatter of a Student t distribution fitted to the measure, which
+        specks far from the shape hardly move; affine equivariant, so nothing is lost of the invariance.
+    nu : float
+        Degrees of freedom of that distribution: the fewer, the less far mass counts.
+    trim : float
+        Leave out the levels t < trim and t > 1 − trim, where specks far from the shape are; there are fewer then.
 
     Returns
     -------
@@ -264,9 +310,9 @@ def nrcdt(
     >>> nrcdt(np.ones((4, 8)), angles=[0], n_levels=4) / np.sqrt(3)
     array([[-0.75, -0.25,  0.25,  0.75]])
     """
-    chosen, levels = Directions.choose(n_angles, angles), quantile_levels(n_levels, level_grid)
+    chosen, levels = Directions.choose(n_angles, angles), trimmed_levels(n_levels, level_grid, trim)
     shape = len(chosen), levels.size
-    return _map(images, chosen, levels, Normalisation.choose(moments, directions), n_jobs, shape)
+    return _map(images, chosen, levels, Normalisation.choose(moments, directions, nu), n_jobs, shape)
 
 
 # Functionals of the closed curve θ ↦ N_θ(t), given once around the circle on axis −2.
@@ -332,6 +378,8 @@ def pooled_nrcdt(
     level_grid: str = "midpoint",
     directions: str = "equispaced",
     moments: str = "exact",
+    nu: float = 3.0,
+    trim: float = 0.0,
     n_jobs: int | None = -1,
 ) -> Floats:
     """NR-CDT pooled over the full circle of directions, level by level (§3.3 of the paper and its follow-ups).
@@ -343,7 +391,7 @@ def pooled_nrcdt(
 
     Parameters
     ----------
-    images, n_angles, angles, n_levels, level_grid, directions, moments, n_jobs
+    images, n_angles, angles, n_levels, level_grid, directions, moments, nu, trim, n_jobs
         As in `nrcdt`. The pool covers the directions and their opposites, so `angles` need only cover half the circle.
         For images the opposite is −N_θ(1 − t); for point clouds, whose jumps levels can meet, it is computed.
     pool : {"max", "min", "mean", "median", "range", "max_abs", "min_abs", "range_abs", "total_variation"}
@@ -365,8 +413,8 @@ def pooled_nrcdt(
     >>> np.allclose(pooled_nrcdt(square), pooled_nrcdt(turned), atol=0.01)
     True
     """
-    normalisation = Normalisation.choose(moments, directions)
-    half, levels = Directions.choose(n_angles, angles), quantile_levels(n_levels, level_grid)
+    normalisation = Normalisation.choose(moments, directions, nu)
+    half, levels = Directions.choose(n_angles, angles), trimmed_levels(n_levels, level_grid, trim)
     n_components = check_pool(pool, n_components, len(half), directions)
     circle = half.with_opposites
     order = slice(None) if angles is None else np.argsort(np.mod(circle.angles, 2 * np.pi), kind="stable")
@@ -395,6 +443,8 @@ def max_nrcdt(
     level_grid: str = "midpoint",
     directions: str = "equispaced",
     moments: str = "exact",
+    nu: float = 3.0,
+    trim: float = 0.0,
     n_jobs: int | None = -1,
 ) -> Floats:
     """Max-normalised R-CDT, the mNR-CDT sup_θ N_θ[μ](t) of the paper: `pooled_nrcdt` with ``pool="max"``.
@@ -413,6 +463,8 @@ def max_nrcdt(
         level_grid=level_grid,
         directions=directions,
         moments=moments,
+        nu=nu,
+        trim=trim,
         n_jobs=n_jobs,
     )
 
@@ -426,6 +478,8 @@ def mean_nrcdt(
     level_grid: str = "midpoint",
     directions: str = "equispaced",
     moments: str = "exact",
+    nu: float = 3.0,
+    trim: float = 0.0,
     n_jobs: int | None = -1,
 ) -> Floats:
     """Mean-normalised R-CDT, the aNR-CDT of the follow-up paper: `pooled_nrcdt` with ``pool="mean"``.
@@ -444,5 +498,7 @@ def mean_nrcdt(
         level_grid=level_grid,
         directions=directions,
         moments=moments,
+        nu=nu,
+        trim=trim,
         n_jobs=n_jobs,
     )

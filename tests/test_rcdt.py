@@ -387,7 +387,7 @@ def test_refuses_level_moments_where_all_levels_are_one_point():
         ({"angles": ["north"]}, TypeError, "`angles` must hold bool, integer or float numbers"),
         ({"level_grid": "chebyshev"}, ValueError, "`level_grid` must be one of 'midpoint', 'uniform', got 'chebyshev'"),
         ({"level_grid": None}, ValueError, "`level_grid` must be one of .* got None"),
-        ({"moments": "median"}, ValueError, "`moments` must be one of 'exact', 'levels', got 'median'"),
+        ({"moments": "median"}, ValueError, "`moments` must be one of 'exact', 'levels', 'robust', got 'median'"),
         ({"pool": "sum"}, ValueError, "`pool` must be one of 'max', .* got 'sum'"),
         ({"pool": ["max"]}, ValueError, r"`pool` must be one of .* got \['max'\]"),
         ({"n_jobs": 0}, ValueError, "`n_jobs` must not be 0"),

@@ -197,6 +197,7 @@ def test_transform_keeps_so_many_components(folder):
     [
         (["--pool", "sorted", "--directions", "equispaced"], "--directions must be 'whitened' for the pool 'sorted'"),
         (["--components", 3], "--components is for the pools sorted and fourier, got it with 'max'"),
+        (["--pool", "none", "--components", 3], "--components is for the pools sorted and fourier, got it with 'none'"),
         (["--pool", "fourier", "--angles", 4, "--components", 6], "--components must be at most 5 for 4 angles, got 6"),
     ],
 )

@@ -722,7 +722,8 @@ def test_an_interrupt_in_table_1_leaves_a_report(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(table1, "check", interrupted)
     assert main(["reproduce", "table1", "--out", str(tmp_path / "r")]) == 130
     assert "r has a partial report" in capsys.readouterr().err
-    assert (tmp_path / "r" / "report.html").exists()
+    assert "This report is partial" in (tmp_path / "r" / "report.html").read_text()
+    assert json.loads((tmp_path / "r" / "setup.json").read_text())["complete"] is False
 
 
 def test_an_interrupt_of_the_report_does_not_promise_one(tmp_path, monkeypatch, capsys):
@@ -848,7 +849,10 @@ def test_table_1_needs_no_digits(tmp_path, capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["table9"], "PART must be one of table1, table2, table3, table4, figures, variants or all, got table9"),
+        (
+            ["table9"],
+            "PART must be one of 'table1', 'table2', 'table3', 'table4', 'figures', 'variants', 'all', got 'table9'",
+        ),
         (["--draws", "0"], "--draws must be at least 1, got 0"),
         (["--sizes", "25"], "--sizes must be multiples of 10"),
         (["--sizes", "1000"], "--sizes must be at most 500"),

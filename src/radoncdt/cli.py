@@ -317,6 +317,8 @@ def _transform(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
     try:
         if pool:
             check_pool(pool, options.components, options.angles, options.directions)
+        elif options.components is not None:
+            parser.error("--components is for the pools sorted and fourier, got it with 'none'")
     except ValueError as error:
         parser.error(_in_words_of_the_command(error))
     transformer = radoncdt.NormalizedRadonCDT(
@@ -386,7 +388,7 @@ def _digits(options: argparse.Namespace, parser: argparse.ArgumentParser) -> dat
 
 def _in_words_of_the_command(error: Exception) -> str:
     """A message of the package, with its arguments named as the options are."""
-    renamed = {"folder": "--mnist-dir", "n_components": "--components"}
+    renamed = {"folder": "--mnist-dir", "n_components": "--components", "parts": "PART"}
     options = renamed | {name: f"--{name}" for name in ("draws", "seed", "angles", "sizes", "out", "directions")}
     return re.sub(r"`(\w+)`", lambda match: options.get(match[1], match[0]), str(error))
 
@@ -396,20 +398,16 @@ def _reproduce(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
     _check_matplotlib(parser)
     from radoncdt.experiments import terminal
 
-    parts = tuple(dict.fromkeys(options.parts)) or ("all",)
-    for part in parts:
-        if part not in (*PARTS, "all"):
-            parser.error(f"PART must be one of {', '.join(PARTS)} or all, got {part}")
     if options.out.exists() and not options.out.is_dir():
         parser.error(f"--out must be a folder, got the file {options.out}")
     try:
         choice = experiments.Choice(
-            parts=parts,
+            parts=options.parts or "all",
             protocols=options.protocol,
             draws=options.draws,
             seed=options.seed,
-            angles=options.angles and tuple(options.angles),
-            sizes=options.sizes and tuple(options.sizes),
+            angles=options.angles,
+            sizes=options.sizes,
         )
         mnist = _digits(options, parser) if choice.needs_digits else None
         run = experiments.prepare(options.out, choice, mnist)

@@ -50,7 +50,7 @@ def caption(name: str) -> str:
     return {
         "figure2": "Figure 2: samples of the academic dataset, a row a class, its template first.",
         "figure3": "Figure 3: samples of LinMNIST, a row a class.",
-        "figure4": f"Figure 4: mNR-CDT of the academic dataset with {N_ANGLES} angles; bold, the templates.",
+        "figure4": f"Figure 4: mNR-CDT of the academic dataset with {N_ANGLES} angles; broad, those of the templates.",
     }[name]
 
 

@@ -3,12 +3,14 @@
 from typing import TYPE_CHECKING, Any
 
 from radoncdt.cdt import cdt, inverse_cdt, quantile_levels
+from radoncdt.descriptors import Descriptors, describe
 from radoncdt.directions import equispaced_angles
 from radoncdt.distance import sliced_wasserstein, sliced_wasserstein_distances, wasserstein
 from radoncdt.inverse import interpolate, inverse_rcdt
 from radoncdt.measures import PointCloud, covariance, mass, mean, push_forward
 from radoncdt.radon import back_projection, filtered_back_projection, radon
 from radoncdt.rcdt import max_nrcdt, mean_nrcdt, nrcdt, pooled_nrcdt, rcdt
+from radoncdt.registration import Registration, affine_distances, register
 
 if TYPE_CHECKING:
     from radoncdt import datasets, experiments, plot
@@ -17,13 +19,17 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Descriptors",
     "NormalizedRadonCDT",
     "PointCloud",
     "RadonCDT",
+    "Registration",
+    "affine_distances",
     "back_projection",
     "cdt",
     "covariance",
     "datasets",
+    "describe",
     "equispaced_angles",
     "experiments",
     "filtered_back_projection",
@@ -41,6 +47,7 @@ __all__ = [
     "quantile_levels",
     "radon",
     "rcdt",
+    "register",
     "sliced_wasserstein",
     "sliced_wasserstein_distances",
     "wasserstein",

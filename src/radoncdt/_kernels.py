@@ -826,11 +826,11 @@ def image_masses(pixels, bits, shapes, sweep, out, origins, status):
 
 
 @kernel
-def image_quantiles(pixels, bits, shapes, directions, levels, normalise, whiten, nu, extremes, out, status):
+def image_quantiles(pixels, bits, shapes, directions, levels, normalise, whiten, nu, extremes, out, moments, status):
     """Quantiles of all projections, `out` (n, directions, levels): normalised, or in pixels from the image's centre.
 
     With `whiten`, the directions are those of the measure after whitening, see `_whitened`. With ν > 0, mean and
-    covariance are the robust ones of `student_moments`.
+    covariance are the robust ones of `student_moments`. `moments` (n, 5) gets those that it was normalised by.
 
     With `extremes`, `out` (n, 2, levels) gets but the largest and the smallest over the directions and their opposites;
     the levels must then be symmetric. Returns whether any image has a status other than 0, and
@@ -839,7 +839,6 @@ def image_quantiles(pixels, bits, shapes, directions, levels, normalise, whiten,
     bad = unsettled = False
     into, start = np.empty((0, 0), bits.dtype), 0
     box = np.empty(4, np.int64)
-    moments = np.empty(5)
     row = np.empty(levels.size)
     for n in range(shapes.shape[0]):
         into, frame, status[n], size = _load(pixels, bits, start, shapes[n], into, box)
@@ -852,12 +851,14 @@ def image_quantiles(pixels, bits, shapes, directions, levels, normalise, whiten,
         _rescale(frame, size)
         rows = _rows(frame, box)
         if normalise:
-            _moments(rows, moments)
-            if nu > 0 and not student_moments(_gather(frame, box), nu, 1 / 12, moments):
+            _moments(rows, moments[n])
+            if nu > 0 and not student_moments(_gather(frame, box), nu, 1 / 12, moments[n]):
                 unsettled = True
-        mx, my, xx, xy, yy = moments
+        mx, my, xx, xy, yy = moments[n]
         sweep = _whitened(directions, xx, xy, yy) if whiten else directions
         x, y = _box_centre(box, shapes[n])
+        moments[n, 0] += x
+        moments[n, 1] += y
         for lines, members in ((rows, sweep.by_rows), (_columns(frame, box), sweep.by_columns)):
             work = _workspace(lines)
             cumulated = np.empty((GROUP, _most_bins(lines) + 1 + STEP))

@@ -49,18 +49,19 @@ def _quantiles(
     levels: Floats,
     normalisation: Normalisation | None,
     extremes: bool = False,
-) -> Floats:
+) -> tuple[Floats, Floats]:
     """R-CDT of a chunk of a batch, or NR-CDT where a normalisation is given: (n, n_angles, n_levels).
 
     With `extremes`, images may give but the largest and the smallest values over the directions and their opposites:
-    (n, 2, n_levels).
+    (n, 2, n_levels). The second array (n, 5) has the moments x, y, xx, xy, yy that it was normalised by.
     """
     items = batch.items[chunk]
+    moments = np.empty((len(items), 5))
     if isinstance(items[0], PointCloud):
         batch.check_measure(chunk.start)
         if normalisation:
             _check_spread(batch, chunk.start)
-        values, settled = _cloud_quantiles(items[0], directions, levels, normalisation)
+        values, settled = _cloud_quantiles(items[0], directions, levels, normalisation, moments[0])
         values = values[None]
     else:
         from radoncdt import _kernels
@@ -72,7 +73,7 @@ def _quantiles(
         normalise, whiten = normalisation is not None, normalisation is not None and normalisation.whitened
         arrays, sweep, nu = for_kernel(items), directions.sweep, normalisation.nu if normalisation else 0.0
         bad, unsettled = _kernels.image_quantiles(
-            *arrays, sweep, levels, normalise, whiten, nu, extremes, values, status
+            *arrays, sweep, levels, normalise, whiten, nu, extremes, values, moments, status
         )
         settled = not unsettled
         if bad:
@@ -85,25 +86,30 @@ def _quantiles(
         )
     if normalisation is not None and normalisation.moments == "levels":
         _normalise_by_levels(values, batch, chunk)
-    return values
+    return values, moments
 
 
 def _cloud_quantiles(
-    cloud: PointCloud, directions: Directions, levels: Floats, normalisation: Normalisation | None
+    cloud: PointCloud, directions: Directions, levels: Floats, normalisation: Normalisation | None, moments: Floats
 ) -> tuple[Floats, bool]:
-    """Quantiles of one cloud, and whether its robust moments converged."""
+    """Quantiles of one cloud, and whether its robust moments converged; `moments` gets those it was normalised by."""
     shares, mean, points = centred(cloud)
     settled = True
     if normalisation is not None:  # a power of two that the scale does not see keeps squares of tiny distances above 0
-        points = np.ldexp(points, -np.frexp(np.abs(points).max())[1])
+        exponent = int(np.frexp(np.abs(points).max())[1])
+        points = np.ldexp(points, -exponent)
         covariance = np.einsum("n,ni,nj->ij", shares, points, points)
+        middle = np.zeros(2)
         if normalisation.nu:
             from radoncdt import _kernels
 
-            moments = np.array([0.0, 0.0, covariance[0, 0], covariance[0, 1], covariance[1, 1]])
+            fitted = np.array([0.0, 0.0, covariance[0, 0], covariance[0, 1], covariance[1, 1]])
             ink = np.concatenate([points.T, shares[None]])
-            settled = _kernels.cloud_student_moments(ink, normalisation.nu, moments)
-            points, covariance = points - moments[:2], moments[[2, 3, 3, 4]].reshape(2, 2)
+            settled = _kernels.cloud_student_moments(ink, normalisation.nu, fitted)
+            middle, covariance = fitted[:2], fitted[[2, 3, 3, 4]].reshape(2, 2)
+            points = points - middle
+        moments[:2] = mean + np.ldexp(middle, exponent)
+        moments[2:] = np.ldexp(covariance[[0, 0, 1], [0, 1, 1]], 2 * exponent)
         if normalisation.whitened:
             directions = directions.whitened_by(covariance)
     values = np.empty((len(directions), levels.size))
@@ -152,10 +158,12 @@ def _map(
     finish: Callable[[Floats, Directions], Floats] = lambda values, _: values,
     cloud_directions: Directions | None = None,
     extremes: bool = False,
+    moments: Floats | None = None,
 ) -> Floats:
     """`finish` of the quantiles of every measure, in threads: of images, or of directions where the images are few.
 
     `finish` is given the directions too. `extremes` says that extreme quantiles are enough for it, see `_quantiles`.
+    `moments` (n, 5), if given, gets what the measures were normalised by.
     """
     batch = Batch.read(images)
     result = np.empty((len(batch), *shape))
@@ -175,7 +183,9 @@ def _map(
                 first: int, chunk: slice = chunk, every: Directions = every, n_parts: int = n_parts, parts: Any = parts
             ) -> None:
                 some = every.every(n_parts, first)  # a stride, so that all threads have rows and columns to do
-                parts[first] = _quantiles(batch, chunk, some, levels, normalisation, extremes)
+                parts[first], used = _quantiles(batch, chunk, some, levels, normalisation, extremes)
+                if moments is not None:
+                    moments[chunk] = used
 
             _parallel.for_each(share, range(n_parts), workers)
             values = np.empty((1, sum(part.shape[1] for part in parts.values()), levels.size))
@@ -188,7 +198,10 @@ def _map(
 
         def transform(chunk: slice) -> None:
             every = directions_for(chunk)
-            result[chunk] = finish(_quantiles(batch, chunk, every, levels, normalisation, extremes), every)
+            values, used = _quantiles(batch, chunk, every, levels, normalisation, extremes)
+            result[chunk] = finish(values, every)
+            if moments is not None:
+                moments[chunk] = used
 
         _parallel.for_each(transform, batch.chunks(most), workers)
     return result.reshape(*batch.lead, *shape)
@@ -313,6 +326,25 @@ def nrcdt(
     chosen, levels = Directions.choose(n_angles, angles), trimmed_levels(n_levels, level_grid, trim)
     shape = len(chosen), levels.size
     return _map(images, chosen, levels, Normalisation.choose(moments, directions, nu), n_jobs, shape)
+
+
+def whitened_nrcdt(
+    batch: Batch, n_angles: int, levels: Floats, moments: str, nu: float, n_jobs: int | None
+) -> tuple[Floats, Floats]:
+    """NR-CDTs along whitened directions of the half circle, (n, n_angles, n_levels), and their moments (n, 5).
+
+    They have N_{−η}(t) = −N_η(1 − t) exactly: where a level meets a jump of a cloud, the middle of the jump is taken.
+    """
+    half, used = Directions.choose(n_angles, None), np.empty((len(batch), 5))
+
+    def finish(values: Floats, directions: Directions) -> Floats:
+        if directions is half:
+            return values
+        return (values[:, : len(half)] - values[:, len(half) :, ::-1]) / 2
+
+    normalisation, shape = Normalisation.choose(moments, "whitened", nu), (len(half), levels.size)
+    values = _map(batch, half, levels, normalisation, n_jobs, shape, finish, half.with_opposites, moments=used)
+    return values.reshape(len(batch), *shape), used
 
 
 # Functionals of the closed curve θ ↦ N_θ(t), given once around the circle on axis −2.

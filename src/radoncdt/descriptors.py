@@ -1,0 +1,328 @@
+"""Descriptors: what two measures need to be registered, or compared however they were moved, computed once.
+
+A descriptor is the NR-CDT along whitened directions, the mean and the scatter of the measure. An affine map turns
+the NR-CDT along the circle, or turns and mirrors it, and changes nothing else of it; the rest of the map is in the
+means and the scatters.
+"""
+
+import json
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from radoncdt import _checks
+from radoncdt._files import write_whole
+from radoncdt.measures import Batch, Measures, PointCloud
+from radoncdt.rcdt import MOMENTS, Normalisation, trimmed_levels, whitened_nrcdt
+
+if TYPE_CHECKING:
+    from radoncdt._match_kernels import Waves
+
+Floats = NDArray[np.float64]
+
+FORMAT = "radoncdt descriptors, version 1"
+
+
+class Settings(NamedTuple):
+    """How descriptors were computed. Only those with equal settings can be compared."""
+
+    n_angles: int = 64
+    n_levels: int = 64
+    moments: str = "exact"
+    nu: float = 0.0
+    """Degrees of freedom of robust moments; 0 where they are exact."""
+    trim: float = 0.0
+
+    @classmethod
+    def choose(cls, n_angles: int, n_levels: int, moments: str, nu: float, trim: float) -> "Settings":
+        """Check the options of `describe`."""
+        normalisation = Normalisation.choose(moments, "whitened", nu)
+        trimmed_levels(n_levels, "midpoint", trim)
+        n_angles = _checks.count(n_angles, "n_angles", 1)
+        return cls(n_angles, int(n_levels), moments, normalisation.nu, float(trim))
+
+    @property
+    def levels(self) -> Floats:
+        return trimmed_levels(self.n_levels, "midpoint", self.trim)
+
+    @property
+    def grid_distance(self) -> float:
+        """How far apart, at most, two copies of one shape are because rotations are tried in steps: 2 sin(π/4n)."""
+        return float(2 * np.sin(np.pi / (4 * self.n_angles)))
+
+
+class Descriptors:
+    """Descriptors of measures, made by `describe`, or read by `Descriptors.load`.
+
+    ``descriptors[i]``, ``descriptors[2:5]`` and ``descriptors[mask]`` are descriptors again, of one or more measures.
+
+    Attributes
+    ----------
+    values : float array (n, n_angles, n_levels)
+        NR-CDTs along whitened directions of the half circle; the other half is −N_η(1 − t).
+    means : float64 array (n, 2)
+        Of the measures, or their robust location, in pixels from the centre of the image.
+    covariances : float64 array (n, 2, 2)
+        Of the measures, or their robust scatter.
+    frames : int array (n, 2)
+        Shapes (H, W) of the images; (1, 1) for PointClouds, whose origin is pixel (0, 0) then.
+    settings : Settings
+    """
+
+    values: NDArray[Any]
+    means: Floats
+    covariances: Floats
+    frames: NDArray[np.int64]
+    settings: Settings
+
+    def __init__(
+        self, values: NDArray[Any], means: Floats, covariances: Floats, frames: NDArray[np.int64], settings: Settings
+    ) -> None:
+        self.values, self.means, self.covariances, self.frames = values, means, covariances, frames
+        self.settings = settings
+        for array in (values, means, covariances, frames):
+            array.setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self) -> Iterator["Descriptors"]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, which: Any) -> "Descriptors":
+        if isinstance(which, (int, np.integer)) and not isinstance(which, (bool, np.bool_)):
+            if not -len(self) <= which < len(self):
+                raise IndexError(f"there are {len(self)} descriptors, and no number {which}")
+            which = slice(which % len(self), which % len(self) + 1)
+        arrays = self.values[which], self.means[which], self.covariances[which], self.frames[which]
+        if arrays[0].ndim != 3:
+            raise IndexError(f"descriptors have one axis, got the index {which!r}")
+        return Descriptors(*arrays, self.settings)
+
+    def __repr__(self) -> str:
+        options = ", ".join(f"{name}={value!r}" for name, value in self.settings._asdict().items())
+        return f"Descriptors({len(self)} measures, {options}, {self.values.dtype})"
+
+    def __reduce__(self) -> tuple[type["Descriptors"], tuple[Any, ...]]:
+        return Descriptors, (self.values, self.means, self.covariances, self.frames, self.settings)
+
+    def astype(self, dtype: DTypeLike) -> "Descriptors":
+        """The same with values in float32 or float64. Comparing float32 takes less time and half the memory."""
+        if np.dtype(dtype) not in (np.float32, np.float64):
+            raise ValueError(f"`dtype` must be float32 or float64, got {np.dtype(dtype)}")
+        return Descriptors(self.values.astype(dtype), self.means, self.covariances, self.frames, self.settings)
+
+    @staticmethod
+    def concatenate(parts: Sequence["Descriptors"]) -> "Descriptors":
+        """One after the other; all must have the same settings.
+
+        >>> squares, triangles = describe(np.ones((3, 8, 8))), describe([np.tri(9)])
+        >>> len(Descriptors.concatenate([squares, triangles]))
+        4
+        """
+        parts = _checks.sequence(parts, "parts")
+        for k, some in enumerate(parts):
+            _checks.instance(some, f"parts[{k}]", Descriptors)
+            check_settings(parts[0], "parts[0]", some, f"parts[{k}]")
+        return Descriptors(
+            np.concatenate([some.values for some in parts]),
+            np.concatenate([some.means for some in parts]),
+            np.concatenate([some.covariances for some in parts]),
+            np.concatenate([some.frames for some in parts]),
+            parts[0].settings,
+        )
+
+    def save(self, path: str | PathLike[str] | IO[bytes], *, dtype: DTypeLike = np.float32) -> None:
+        """Write them to an npz file that `Descriptors.load` reads, as a whole or not at all.
+
+        Parameters
+        ----------
+        path : path, or file opened to write bytes
+            A path gets the ending .npz if it has not.
+        dtype : float16, float32 or float64
+            Of the values. In float16 they are wrong by 2e-3 at most, and distances by less.
+        """
+        if np.dtype(dtype) not in (np.float16, np.float32, np.float64):
+            raise ValueError(f"`dtype` must be float16, float32 or float64, got {np.dtype(dtype)}")
+
+        def write(file: IO[bytes]) -> None:
+            np.savez(
+                file,
+                format=np.array(FORMAT),
+                settings=np.array(json.dumps(self.settings._asdict())),
+                values=self.values.astype(dtype),
+                means=self.means,
+                covariances=self.covariances,
+                frames=self.frames,
+            )
+
+        if not isinstance(path, (str, PathLike)):
+            write(path)
+            return
+        target = Path(path)
+        write_whole(target if target.suffix == ".npz" else target.with_name(target.name + ".npz"), write)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str] | IO[bytes]) -> "Descriptors":
+        """Read a file that `save` wrote; values of float16 become float32.
+
+        Raises
+        ------
+        OSError
+            When there is no such file.
+        ValueError
+            When it holds something else, or is damaged.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                found = {name: file[name] for name in file.files}
+        except (ValueError, EOFError, KeyError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
+            raise ValueError(f"`path` must be an undamaged npz file of descriptors, got {path}: {error}") from error
+        except AttributeError:  # a bare array has no files
+            found = {}
+        if str(found.get("format")) != FORMAT:
+            given = found.get("format", "a file without a format")
+            raise ValueError(f"`path` must hold {FORMAT!r}, got {given} in {path}")
+        try:
+            settings = Settings(**json.loads(str(found["settings"])))
+            values = found["values"]
+            n, shape = len(values), (settings.n_angles, settings.levels.size)
+            shapes = {"values": (n, *shape), "means": (n, 2), "covariances": (n, 2, 2), "frames": (n, 2)}
+            for name, expected in shapes.items():
+                if found[name].shape != expected or not np.isfinite(found[name]).all():
+                    raise ValueError(f"{name} must be finite and have the shape {expected}, got {found[name].shape}")
+            _checks.choice(settings.moments, "moments", MOMENTS)
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise ValueError(f"`path` must hold descriptors that belong together, got {path}: {error}") from error
+        values = values.astype(np.float32 if values.dtype == np.float16 else values.dtype)
+        return cls(values, found["means"], found["covariances"], found["frames"].astype(np.int64), settings)
+
+    @cached_property
+    def waves(self) -> "Waves":
+        """What the kernels need to compare them."""
+        from radoncdt._match_kernels import Waves
+
+        packed, norms = _packed(self.values)
+        values = np.ascontiguousarray(self.values)
+        values.setflags(write=False)
+        return Waves(values, packed, norms, np.ascontiguousarray(self.covariances[:, [0, 0, 1], [0, 1, 1]]))
+
+
+def spectrum_of(values: NDArray[Any]) -> NDArray[np.complex128]:
+    """Fourier coefficients along the circle, (n, n_angles + 1, n_levels), of values on half of it.
+
+    Scaled so that squared sizes sum up to the mean square of the values; a frequency stands for its negative one, too.
+    """
+    n_angles, n_levels = values.shape[1:]
+    circle = np.concatenate([values, -values[:, :, ::-1]], axis=1, dtype=np.float64)
+    spectrum = np.fft.rfft(circle, axis=1) * (np.sqrt(2 / n_levels) / (2 * n_angles))
+    spectrum[:, [0, n_angles]] /= np.sqrt(2)
+    return spectrum
+
+
+def _packed(values: NDArray[Any]) -> tuple[NDArray[np.float32], Floats]:
+    """The waves of descriptors as the kernels read them, and the norms of waves, of the rest, and of the values."""
+    from radoncdt._match_kernels import GROUPS, KEPT, LANES
+
+    n, _, n_levels = values.shape
+    halves = (n_levels + 1) // 2
+    packed = np.zeros((n, 2 * GROUPS, halves, 2, LANES), np.float32)
+    norms = np.empty((n, 3))
+    for chunk in (slice(k, k + 64) for k in range(0, n, 64)):
+        spectrum = spectrum_of(values[chunk])
+        mirrored = spectrum[:, :, ::-1]
+        even, odd = ((part / np.sqrt(2))[:, :, :halves] for part in (spectrum + mirrored, spectrum - mirrored))
+        if n_levels % 2:
+            even[:, :, -1] /= np.sqrt(2)  # the middle level is its own mirror image
+        for parity, part in enumerate((even[:, 1 : KEPT + 1 : 2], odd[:, 2 : KEPT + 1 : 2])):
+            waves = np.zeros((len(part), KEPT // 2, halves), complex)
+            waves[:, : part.shape[1]] = part
+            waves = waves.reshape(-1, GROUPS, LANES, halves).swapaxes(2, 3)
+            groups = slice(parity * GROUPS, (parity + 1) * GROUPS)
+            packed[chunk, groups, :, 0], packed[chunk, groups, :, 1] = waves.real, waves.imag
+        squares = (spectrum.real**2 + spectrum.imag**2).sum(axis=-1)
+        for k, frequencies in enumerate((slice(1, KEPT + 1), slice(KEPT + 1, None), slice(None))):
+            norms[chunk, k] = np.sqrt(squares[:, frequencies].sum(axis=1))
+    return packed.reshape(n, -1), norms
+
+
+def describe(
+    images: Measures,
+    *,
+    n_angles: int = 64,
+    n_levels: int = 64,
+    moments: str = "exact",
+    nu: float = 3.0,
+    trim: float = 0.0,
+    n_jobs: int | None = -1,
+) -> Descriptors:
+    """Descriptors of measures, for `register`, `affine_distances` and `AffineNeighbors`.
+
+    Parameters
+    ----------
+    images : array (H, W) or (…, H, W), PointCloud, or list of images and PointClouds
+        Leading axes become one.
+    n_angles : int
+        Directions on half the circle. Rotations are compared in steps of 180°/n_angles.
+    n_levels, moments, nu, trim, n_jobs
+        As in `nrcdt`; moments "exact" or "robust".
+
+    Returns
+    -------
+    Descriptors
+
+    Examples
+    --------
+    >>> describe(np.ones((3, 8, 8)))
+    Descriptors(3 measures, n_angles=64, n_levels=64, moments='exact', nu=0.0, trim=0.0, float64)
+    """
+    settings = Settings.choose(n_angles, n_levels, moments, nu, trim)
+    return described(Batch.read(images), settings, n_jobs)
+
+
+def described(batch: Batch, settings: Settings, n_jobs: int | None) -> Descriptors:
+    """Descriptors of measures that have been read."""
+    n_angles, _, moments, nu, _ = settings
+    values, used = whitened_nrcdt(batch, n_angles, settings.levels, moments, nu or 1.0, n_jobs)
+    frames = [(1, 1) if isinstance(item, PointCloud) else item.shape for item in batch.items]
+    covariances = used[:, [2, 3, 3, 4]].reshape(-1, 2, 2)
+    return Descriptors(values, used[:, :2].copy(), covariances, np.array(frames, np.int64), settings)
+
+
+def check_settings(first: Descriptors, first_name: str, second: Descriptors, second_name: str) -> None:
+    """Refuse to compare descriptors of different settings."""
+    for name, a, b in zip(Settings._fields, first.settings, second.settings):
+        if a != b:
+            raise ValueError(
+                f"`{second_name}` must have the settings of `{first_name}` to be compared with it, which has "
+                f"{name}={a!r}, got {name}={b!r}"
+            )
+
+
+def read_descriptors(
+    measures: object, name: str, options: dict[str, Any], like: Descriptors | None, n_jobs: int | None
+) -> Descriptors:
+    """Descriptors as they are, or those of measures: by the options given, or else by the settings of `like`.
+
+    `options` are those of `describe`, None where not given. Refuses options that descriptors do not have.
+    """
+    options = {key: value for key, value in options.items() if value is not None}
+    if isinstance(measures, Descriptors):
+        found = measures
+    else:
+        asked = (Settings() if like is None else like.settings)._asdict() | options
+        if not asked["nu"]:
+            asked["nu"] = 3.0  # what `describe` takes, where moments are robust
+        found = described(Batch.read(measures, name), Settings.choose(**asked), n_jobs)
+    for key, value in options.items():
+        has = getattr(found.settings, key)
+        if value != has and not (key == "nu" and found.settings.moments != "robust"):
+            raise ValueError(f"`{key}` must be left out or be {has!r}, as `{name}` has been described, got {value!r}")
+    return found

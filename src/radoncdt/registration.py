@@ -1,0 +1,422 @@
+"""Registration: the affine map that takes one measure to another, and the distance that remains.
+
+Whitened, two measures that differ by an affine map differ by a rotation or a reflection R, found where the correlation
+of their NR-CDTs along the circle is largest. The map is x ↦ Ax + y with A = Σ_ν^{1/2} R Σ_μ^{-1/2}, y = m_ν − A m_μ.
+
+The distance is the root mean square difference of the NR-CDTs at the best rotation by whole steps, with a reflection
+or without: a sliced Wasserstein distance of the whitened measures, modulo rotations. For moments of the measures it is
+symmetric and has the triangle inequality.
+"""
+
+import itertools
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from radoncdt import _checks, _parallel
+from radoncdt.descriptors import Descriptors, check_settings, read_descriptors, spectrum_of
+from radoncdt.measures import Measures, PointCloud
+
+if TYPE_CHECKING:
+    from radoncdt._match_kernels import Limits
+
+Floats = NDArray[np.float64]
+
+SIMILAR = 1.1
+"""The aspect up to which a map counts as a similarity."""
+
+ROWS, COLUMNS = 32, 16
+"""Descriptors that are compared with each other before the next are loaded: as many as a core's cache holds."""
+
+WORK_OF_A_PAIR = 20_000
+"""What comparing a pair costs, a direction, in the units of `_parallel`, divided by 64 levels."""
+
+
+@dataclass(frozen=True)
+class Plausible:
+    """Which maps are plausible; all are by default.
+
+    Parameters
+    ----------
+    max_aspect : float
+        The largest ratio of the two scales (singular values) of the map. 1 would admit no stretching at all.
+    max_shear : float
+        The largest angle, in degrees, by which the images of the axes of x and y depart from being perpendicular.
+    max_scale : float
+        The largest change of size: the geometric mean of the scales must be between 1/max_scale and max_scale.
+    similarity : bool
+        Only rotations, reflections and changes of size: maps whose aspect is below 1.1, or `max_aspect` if that is
+        given, each replaced by the similarity that is nearest to it.
+    """
+
+    max_aspect: float | None = None
+    max_shear: float | None = None
+    max_scale: float | None = None
+    similarity: bool = False
+
+    def __post_init__(self) -> None:
+        for name, least, most in (("max_aspect", 1, np.inf), ("max_shear", 0, 90), ("max_scale", 1, np.inf)):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            number = _checks.real_array(value, name)
+            if number.shape != () or not least <= number <= most:
+                limits = f"at least {least}" if most == np.inf else f"from {least} to {most}"
+                raise ValueError(f"`{name}` must be a number {limits}, or None, got {value!r}")
+        _checks.instance(self.similarity, "similarity", bool)
+
+    @property
+    def limited(self) -> bool:
+        return self.similarity or any(v is not None for v in (self.max_aspect, self.max_shear, self.max_scale))
+
+    @property
+    def limits(self) -> "Limits":
+        """As the kernels read them."""
+        from radoncdt._match_kernels import Limits
+
+        aspect = (SIMILAR if self.similarity else np.inf) if self.max_aspect is None else self.max_aspect
+        shear = 90.0 if self.max_shear is None else self.max_shear
+        return Limits(float(aspect), float(np.deg2rad(shear)), float(self.max_scale or np.inf))
+
+    def __str__(self) -> str:
+        given = {"max_aspect": self.max_aspect, "max_shear": self.max_shear, "max_scale": self.max_scale}
+        words = [f"{name}={value:g}" for name, value in given.items() if value is not None]
+        return ", ".join(words + ["similarity=True"] * self.similarity)
+
+
+@dataclass(frozen=True)
+class Registration:
+    """An affine map x ↦ Ax + y that takes one measure to another, in pixels from the centres of the images, y up.
+
+    ``print(registration)`` says it in words.
+    """
+
+    matrix: Floats
+    """The matrix A (2, 2)."""
+    shift: Floats
+    """The vector y (2,)."""
+    distance: float
+    """What the map leaves of the difference: 0 for copies, and √2 at most for normalised measures."""
+    mirrored: bool
+    """Whether the map turns left into right: det A < 0."""
+    alternatives: tuple["Registration", ...] = field(default=(), repr=False)
+    """Other maps that do as well, up to the tolerance, the best first; a symmetric shape has several."""
+    frames: tuple[tuple[int, int], tuple[int, int]] = field(default=((1, 1), (1, 1)), repr=False)
+    """Shapes (H, W) of the moving and the fixed image; (1, 1) for PointClouds."""
+
+    @property
+    def pixel_matrix(self) -> Floats:
+        """The map as a 3×3 array from (column, row, 1) of the moving image to (column, row, 1) of the fixed one.
+
+        ``skimage.transform.warp(moving, np.linalg.inv(r.pixel_matrix), output_shape=fixed.shape)`` moves the picture.
+        """
+        to_pixels, from_pixels = np.diag([1.0, -1.0, 1.0]), np.diag([1.0, -1.0, 1.0])
+        (height, width), (fixed_height, fixed_width) = self.frames
+        from_pixels[:2, 2] = -(width - 1) / 2, (height - 1) / 2
+        to_pixels[:2, 2] = (fixed_width - 1) / 2, (fixed_height - 1) / 2
+        whole = np.eye(3)
+        whole[:2, :2], whole[:2, 2] = self.matrix, self.shift
+        product: Floats = to_pixels @ whole @ from_pixels
+        return product
+
+    # A = (turn)(shear)(scales)(mirror): what acts first stands last
+
+    @property
+    def _upper(self) -> tuple[float, float, float, float]:
+        """Angle of the turn, and x scale, y scale and what the shear adds to x."""
+        (a, b), (c, d) = self.matrix @ np.diag([-1 if self.mirrored else 1, 1])
+        turn, along = np.arctan2(c, a), np.hypot(a, c)
+        return float(turn), float(along), float((a * d - b * c) / along), float((a * b + c * d) / along)
+
+    @property
+    def scales(self) -> tuple[float, float]:
+        """Factors by which x and y are stretched, before the shear and the turn."""
+        return self._upper[1], self._upper[2]
+
+    @property
+    def rotation(self) -> float:
+        """Degrees, counter-clockwise, of the turn, after mirroring (x to −x), stretching and shearing."""
+        return float(np.rad2deg(self._upper[0]))
+
+    @property
+    def shear(self) -> float:
+        """Degrees by which the image of the y axis leans from the perpendicular to that of the x axis."""
+        _, _, height, lean = self._upper
+        return float(np.rad2deg(np.arctan2(lean, height)))
+
+    @property
+    def aspect(self) -> float:
+        """Ratio of the largest to the smallest factor by which any length changes."""
+        large, small = np.linalg.svd(self.matrix, compute_uv=False)
+        return float(large / small)
+
+    @property
+    def scale(self) -> float:
+        """The change of size: √|det A|."""
+        return float(np.sqrt(abs(np.linalg.det(self.matrix))))
+
+    def __str__(self) -> str:
+        along, up = self.scales
+        x, y = self.shift
+        words = ["mirrored"] if self.mirrored else []
+        words += [f"scaled by {along:z.2f} in x and {up:z.2f} in y", f"sheared by {self.shear:z.1f}°"]
+        words += [f"rotated by {self.rotation:z.1f}°", f"shifted by ({x:z.1f}, {y:z.1f})"]
+        more = f"; as good: {len(self.alternatives)} more" if self.alternatives else ""
+        return f"{', '.join(words)}: distance {self.distance:.3f}{more}"
+
+
+def register(
+    moving: ArrayLike | PointCloud | Descriptors,
+    fixed: ArrayLike | PointCloud | Descriptors,
+    *,
+    reflections: bool = True,
+    n_angles: int | None = None,
+    n_levels: int | None = None,
+    moments: str | None = None,
+    nu: float | None = None,
+    trim: float | None = None,
+    max_aspect: float | None = None,
+    max_shear: float | None = None,
+    max_scale: float | None = None,
+    similarity: bool = False,
+    tolerance: float | None = None,
+    n_jobs: int | None = -1,
+) -> Registration:
+    """The affine map that takes one measure to another, without any correspondence of points.
+
+    ``push_forward(moving, r.matrix, r.shift)`` is like `fixed`, if they are copies of one shape. The rotation of the
+    whitened measures is the peak of their correlation, interpolated between the steps of the circle.
+
+    Parameters
+    ----------
+    moving, fixed : image (H, W), PointCloud, or Descriptors of one measure
+    reflections : bool
+        Whether the map may mirror. If not, a mirror image gets the best map that does not, and a larger distance.
+    n_angles, n_levels, moments, nu, trim
+        As in `describe`, whose defaults they have, or the settings of descriptors that are given.
+    max_aspect, max_shear, max_scale, similarity
+        Rule out maps that are not plausible, see `Plausible`; by default all are.
+    tolerance : float, optional
+        Other peaks whose distance is larger than the best by no more than this are `alternatives`. By default what the
+        steps of the circle alone can do to a distance, 2 sin(π/(4 n_angles)).
+    n_jobs
+        As in `nrcdt`.
+
+    Returns
+    -------
+    Registration
+
+    Raises
+    ------
+    ValueError
+        When no map is plausible, and for measures or settings that do not fit.
+
+    Examples
+    --------
+    >>> flag = np.zeros((100, 100)); flag[20:80, 40:44] = flag[20:50, 44:70] = 1
+    >>> print(register(flag, push_forward(flag, [[0, -1.2], [0.8, 0]], [5, 0])))
+    scaled by 0.80 in x and 1.20 in y, sheared by 0.0°, rotated by 90.0°, shifted by (5.0, 0.0): distance 0.005
+    """
+    plausible = Plausible(max_aspect, max_shear, max_scale, similarity)
+    _checks.instance(reflections, "reflections", bool)
+    options = {"n_angles": n_angles, "n_levels": n_levels, "moments": moments, "nu": nu, "trim": trim}
+    first, second = read_pair(moving, "moving", fixed, "fixed", options, n_jobs)
+    for name, some in (("moving", first), ("fixed", second)):
+        if len(some) != 1:
+            raise ValueError(f"`{name}` must be one measure, got {len(some)}; `affine_distances` compares many")
+    if tolerance is None:
+        tolerance = first.settings.grid_distance
+    if not _checks.finite_array(tolerance, "tolerance") >= 0:
+        raise ValueError(f"`tolerance` must not be negative, got {tolerance!r}")
+    peaks = _peaks(first, second, reflections, plausible, float(tolerance))
+    if not peaks:
+        raise ValueError(f"no map from `moving` to `fixed` is plausible: none within {plausible}")
+    best, *others = [_registration(first, second, *peak, plausible) for peak in peaks]
+    return replace(best, alternatives=tuple(others))
+
+
+def _peaks(
+    moving: Descriptors, fixed: Descriptors, reflections: bool, plausible: Plausible, tolerance: float
+) -> list[tuple[float, float, bool]]:
+    """Distance at the nearest step, angle and handedness of the peaks of the correlation, the best first."""
+    from radoncdt import _match_kernels
+
+    n_angles = moving.settings.n_angles
+    n = 2 * n_angles
+    target, spectrum = (spectrum_of(some.values)[0] for some in (fixed, moving))
+    # of G_k with F_{k−s} and with F_{s−k}, the zeroth frequency being the same everywhere
+    products = [(target * spectrum.conj()).sum(axis=-1), (target * spectrum).sum(axis=-1)][: 1 + reflections]
+    correlations = np.array([np.fft.irfft(_halved(product), n) for product in products])
+    if plausible.limited:
+        allowed = _match_kernels.plausible_turns(
+            moving.waves.covariances[0], fixed.waves.covariances[0], plausible.limits, n_angles
+        )
+        correlations[~allowed.reshape(2, n)[: len(products)]] = -np.inf
+    circle = np.concatenate([moving.values[0], -moving.values[0, :, ::-1]])
+    around = np.maximum(np.roll(correlations, 1, axis=1), np.roll(correlations, -1, axis=1))
+    steps = np.arange(n_angles)
+    found = []
+    for mirrored, step in np.argwhere((correlations >= around) & (correlations > -np.inf)):
+        turned = circle[step - steps if mirrored else steps - step]  # negative indices count from the end
+        distance = float(np.sqrt(np.mean((fixed.values[0] - turned) ** 2, dtype=np.float64)))
+        found.append((distance, int(step), bool(mirrored)))
+    found.sort(key=lambda peak: (round(peak[0], 9), peak[2], peak[1]))  # of equals that which does not mirror
+    near = [peak for peak in found if peak[0] <= found[0][0] + tolerance]
+    return [
+        (distance, _refined(products[mirrored], np.pi * step / n_angles, n_angles), mirrored)
+        for distance, step, mirrored in near
+    ]
+
+
+def _halved(product: NDArray[np.complex128]) -> NDArray[np.complex128]:
+    """Coefficients for `irfft`, which adds up those of positive and negative frequencies."""
+    coefficients = product.copy()
+    coefficients[1:-1] /= 2
+    return coefficients
+
+
+def _refined(product: NDArray[np.complex128], angle: float, n_angles: int) -> float:
+    """The maximum of Re Σ_q product_q e^{iqφ} next to an angle of the circle's grid, by Newton's method.
+
+    It stays within a step of where it began; where the curve is not concave, or flat, it stays there.
+    """
+    frequencies = np.arange(n_angles + 1)
+    phi = angle
+    for _ in range(8):
+        terms = product * np.exp(1j * frequencies * phi)
+        slope, bend = -(frequencies @ terms.imag), -(frequencies**2 @ terms.real)
+        if not bend < -1e-12 * np.abs(product).max():
+            break
+        step = slope / bend
+        if abs(phi - step - angle) > np.pi / n_angles:
+            break
+        phi -= step
+        if abs(step) < 1e-14:
+            break
+    return float(phi)
+
+
+def _root(covariance: Floats, power: float) -> Floats:
+    values, vectors = np.linalg.eigh(covariance)
+    result: Floats = (vectors * values**power) @ vectors.T
+    return result
+
+
+def _registration(
+    moving: Descriptors, fixed: Descriptors, distance: float, angle: float, mirrored: bool, plausible: Plausible
+) -> Registration:
+    """The map that belongs to a turn of the whitened measures."""
+    c, s = np.cos(angle), np.sin(angle)
+    turn = np.array([[c, -s], [s, c]]) @ np.diag([1.0, -1.0 if mirrored else 1.0])
+    matrix = _root(fixed.covariances[0], 0.5) @ turn @ _root(moving.covariances[0], -0.5)
+    if plausible.similarity:
+        left, scales, right = np.linalg.svd(matrix)
+        matrix = np.sqrt(scales.prod()) * left @ right
+    (height, width), (fixed_height, fixed_width) = moving.frames[0].tolist(), fixed.frames[0].tolist()
+    return Registration(
+        matrix,
+        fixed.means[0] - matrix @ moving.means[0],
+        distance,
+        mirrored,
+        frames=((height, width), (fixed_height, fixed_width)),
+    )
+
+
+def affine_distances(
+    A: Measures | Descriptors,  # noqa: N803
+    B: Measures | Descriptors | None = None,  # noqa: N803
+    *,
+    reflections: bool = True,
+    n_angles: int | None = None,
+    n_levels: int | None = None,
+    moments: str | None = None,
+    nu: float | None = None,
+    trim: float | None = None,
+    max_aspect: float | None = None,
+    max_shear: float | None = None,
+    max_scale: float | None = None,
+    similarity: bool = False,
+    n_jobs: int | None = -1,
+) -> Floats:
+    """Distances, however they were moved, of every measure of A to every measure of B, or of A.
+
+    The root mean square difference of the NR-CDTs along whitened directions, at the best rotation by whole steps of
+    the circle, with or without a reflection. It is 0 for copies of one shape but for discretisation: the steps
+    alone make it 2 sin(π/(4 n_angles)) at most.
+
+    Parameters
+    ----------
+    A, B : array (n, H, W), list of images and PointClouds, or Descriptors
+    reflections, n_angles, n_levels, moments, nu, trim, max_aspect, max_shear, max_scale, similarity, n_jobs
+        As in `register`. The plausible maps are those from A to B; if no map is, the distance is infinite.
+
+    Returns
+    -------
+    float64 array (n, m)
+        Symmetric with zeros on the diagonal where B is None and all maps are plausible.
+
+    Examples
+    --------
+    >>> square, triangle = np.ones((40, 40)), np.tri(60)
+    >>> moved = push_forward(triangle, [[0.2, -0.9], [1.1, 0.4]], [3, 5], shape=(120, 120))
+    >>> affine_distances([square, triangle], [moved]).round(2)
+    array([[0.14],
+           [0.  ]])
+    """
+    plausible = Plausible(max_aspect, max_shear, max_scale, similarity)
+    _checks.instance(reflections, "reflections", bool)
+    options = {"n_angles": n_angles, "n_levels": n_levels, "moments": moments, "nu": nu, "trim": trim}
+    if B is None:
+        first = read_descriptors(A, "A", options, None, n_jobs)
+        second = first
+    else:
+        first, second = read_pair(A, "A", B, "B", options, n_jobs)
+    return turned_distances(first, second, reflections, plausible, n_jobs, symmetric=B is None)
+
+
+def read_pair(
+    a: object, a_name: str, b: object, b_name: str, options: dict[str, Any], n_jobs: int | None
+) -> tuple[Descriptors, Descriptors]:
+    """Descriptors of two sets of measures, with the same settings."""
+    if isinstance(b, Descriptors):
+        first = read_descriptors(a, a_name, options, b, n_jobs)
+        second = read_descriptors(b, b_name, options, None, n_jobs)
+    else:
+        first = read_descriptors(a, a_name, options, None, n_jobs)
+        second = read_descriptors(b, b_name, options, first, n_jobs)
+    check_settings(first, a_name, second, b_name)
+    return first, second
+
+
+def turned_distances(
+    first: Descriptors,
+    second: Descriptors,
+    reflections: bool,
+    plausible: Plausible,
+    n_jobs: int | None,
+    *,
+    symmetric: bool = False,
+) -> Floats:
+    """Distances of all pairs; blocks of them in threads."""
+    from radoncdt import _match_kernels
+
+    symmetric = symmetric and not plausible.limited
+    x, y = first.waves, second.waves
+    turns, limits = _match_kernels.turns_of(first.settings.n_angles), plausible.limits
+    distances = np.zeros((len(first), len(second)))
+    codes = np.empty(distances.shape, np.int32)
+
+    def fill(block: tuple[int, int]) -> None:
+        rows, columns = ((k, min(k + size, n)) for k, size, n in zip(block, (ROWS, COLUMNS), distances.shape))
+        _match_kernels.best_turns(
+            x, y, turns, reflections, plausible.limited, limits, symmetric, rows, columns, distances, codes
+        )
+
+    blocks = itertools.product(range(0, len(first), ROWS), range(0, len(second), COLUMNS))
+    work = distances.size * first.settings.n_angles * first.values.shape[2] // 64 * WORK_OF_A_PAIR // 64
+    _parallel.for_each(
+        fill, (b for b in blocks if not symmetric or b[1] + COLUMNS > b[0]), _parallel.n_workers(n_jobs, work)
+    )
+    return distances + np.triu(distances, 1).T if symmetric else distances

@@ -216,8 +216,8 @@ def register(
     Examples
     --------
     >>> flag = np.zeros((100, 100)); flag[20:80, 40:44] = flag[20:50, 44:70] = 1
-    >>> print(register(flag, push_forward(flag, [[0, -1.2], [0.8, 0]], [5, 0])))
-    scaled by 0.80 in x and 1.20 in y, sheared by 0.0°, rotated by 90.0°, shifted by (5.0, 0.0): distance 0.005
+    >>> print(register(flag, push_forward(flag, [[0, -1], [1, 0]], [5, 0])))
+    scaled by 1.00 in x and 1.00 in y, sheared by 0.0°, rotated by 90.0°, shifted by (5.0, 0.0): distance 0.000
     """
     plausible = Plausible(max_aspect, max_shear, max_scale, similarity)
     _checks.instance(reflections, "reflections", bool)

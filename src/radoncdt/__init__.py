@@ -15,11 +15,25 @@ from radoncdt.registration import Registration, affine_distances, register
 if TYPE_CHECKING:
     from radoncdt import datasets, experiments, plot
     from radoncdt.estimators import NormalizedRadonCDT, RadonCDT
+    from radoncdt.neighbors import AffineNeighbors, AffineNeighborsClassifier
+    from radoncdt.subspaces import NearestSubspaceClassifier
 
 __version__ = "0.1.0"
 
+ESTIMATORS = {
+    "RadonCDT": "estimators",
+    "NormalizedRadonCDT": "estimators",
+    "AffineNeighbors": "neighbors",
+    "AffineNeighborsClassifier": "neighbors",
+    "NearestSubspaceClassifier": "subspaces",
+}
+"""In which modules they are."""
+
 __all__ = [
+    "AffineNeighbors",
+    "AffineNeighborsClassifier",
     "Descriptors",
+    "NearestSubspaceClassifier",
     "NormalizedRadonCDT",
     "PointCloud",
     "RadonCDT",
@@ -56,13 +70,11 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """What needs scikit-learn or matplotlib, or is no transform, is loaded when it is first asked for."""
-    if name in ("RadonCDT", "NormalizedRadonCDT"):
-        from radoncdt import estimators
+    from importlib import import_module
 
-        return getattr(estimators, name)
+    if name in ESTIMATORS:
+        return getattr(import_module(f"radoncdt.{ESTIMATORS[name]}"), name)
     if name in ("datasets", "experiments", "plot"):
-        from importlib import import_module
-
         return import_module(f"radoncdt.{name}")
     raise AttributeError(f"module 'radoncdt' has no attribute {name!r}")
 

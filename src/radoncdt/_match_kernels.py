@@ -53,7 +53,7 @@ class Waves(NamedTuple):
     waves: Any
     """(n, …) float32, as packed"""
     norms: Any
-    """(n, 3) float64: of the waves, of what they leave out but for the frequency 0, and of the values"""
+    """(n, 2) float64: of the waves, and of what they leave out but for the frequency 0"""
     covariances: Any
     """(n, 3): xx, xy, yy"""
 
@@ -285,8 +285,8 @@ def _best_turn(circle, x, i, y, j, turns, count, limited, limits, most, products
         _superpose(products, turns.table, block * 2 * LANES * KEPT, correlations, block * LANES, stride)
     if limited:
         _implausible(x.covariances[i], y.covariances[j], limits, n_angles, turns.codes, count, correlations)
-    norm, rest, _ = x.norms[i]
-    other_norm, other_rest, _ = y.norms[j]
+    norm, rest = x.norms[i]
+    other_norm, other_rest = y.norms[j]
     uncertain = rest * other_rest + ROUNDING * norm * other_norm
     largest = _largest(correlations, count)
     if largest == -np.inf:
@@ -343,3 +343,37 @@ def plausible_turns(moving, fixed, limits, n_angles):
     marks = np.zeros(4 * n_angles)
     _implausible(moving, fixed, limits, n_angles, np.arange(4 * n_angles), 4 * n_angles, marks)
     return marks == 0
+
+
+@kernel
+def nearest(x, i, y, turns, reflections, limited, limits, bounds, order, left_out, radius, distances, numbers):
+    """Distances and numbers of the descriptors of y nearest to descriptor i of x, as many as there is room for.
+
+    `bounds` are lower bounds of the distances, ascending in `order`. Equal distances are in the order of the numbers.
+    What is farther than `radius`, or not reached by a plausible turn, and number `left_out`, are not among them.
+    """
+    n_angles, n_levels = y.values.shape[1], y.values.shape[2]
+    circle = np.empty((2 * n_angles, n_levels), x.values.dtype)
+    _open(x.values[i], circle)
+    products, correlations = _room(n_angles)
+    count = correlations.size if reflections else correlations.size // 2
+    found, room = 0, distances.size
+    for j in order:
+        farthest = distances[room - 1] if found == room else radius
+        if bounds[j] > farthest:
+            break
+        if j == left_out:
+            continue
+        most = farthest * farthest * (n_angles * n_levels) * (1 + 1e-9)
+        square, _ = _best_turn(circle, x, i, y, j, turns, count, limited, limits, most, products, correlations)
+        distance = math.sqrt(square / (n_angles * n_levels))
+        if not distance < np.inf or distance > farthest or (found == room and distance == farthest and j > numbers[-1]):
+            continue
+        place = found if found < room else room - 1
+        while place > 0 and (
+            distances[place - 1] > distance or (distances[place - 1] == distance and numbers[place - 1] > j)
+        ):
+            distances[place], numbers[place] = distances[place - 1], numbers[place - 1]
+            place -= 1
+        distances[place], numbers[place] = distance, j
+        found = min(found + 1, room)

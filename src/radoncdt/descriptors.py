@@ -117,6 +117,8 @@ class Descriptors:
         """The same with values in float32 or float64. Comparing float32 takes less time and half the memory."""
         if np.dtype(dtype) not in (np.float32, np.float64):
             raise ValueError(f"`dtype` must be float32 or float64, got {np.dtype(dtype)}")
+        if self.values.dtype == dtype:
+            return self
         return Descriptors(self.values.astype(dtype), self.means, self.covariances, self.frames, self.settings)
 
     @staticmethod
@@ -216,40 +218,44 @@ class Descriptors:
 
 
 def spectrum_of(values: NDArray[Any]) -> NDArray[np.complex128]:
-    """Fourier coefficients along the circle, (n, n_angles + 1, n_levels), of values on half of it.
+    """Fourier coefficients along the circle, (n, n_angles + 1, half the levels), of values on half of it.
 
-    Scaled so that squared sizes sum up to the mean square of the values; a frequency stands for its negative one, too.
+    A frequency stands for its negative one, too, and a level t for 1 − t, where the coefficients are the same up to the
+    sign. Scaled so that squared sizes sum up to the mean square of the values.
     """
-    n_angles, n_levels = values.shape[1:]
-    circle = np.concatenate([values, -values[:, :, ::-1]], axis=1, dtype=np.float64)
-    spectrum = np.fft.rfft(circle, axis=1) * (np.sqrt(2 / n_levels) / (2 * n_angles))
-    spectrum[:, [0, n_angles]] /= np.sqrt(2)
-    return spectrum
+    from scipy.fft import rfft
+
+    n, n_angles, n_levels = values.shape
+    halves = (n_levels + 1) // 2
+    circle = np.empty((n, halves, 2 * n_angles))
+    circle[:, :, :n_angles] = values[:, :, :halves].swapaxes(1, 2)
+    circle[:, :, n_angles:] = -values[:, :, : -halves - 1 : -1].swapaxes(1, 2)
+    circle *= np.sqrt(4 / n_levels) / (2 * n_angles)
+    if n_levels % 2:
+        circle[:, -1] /= np.sqrt(2)  # the middle level is its own mirror image
+    spectrum = rfft(circle, overwrite_x=True)
+    spectrum[:, :, [0, n_angles]] /= np.sqrt(2)
+    return spectrum.swapaxes(1, 2)
 
 
 def _packed(values: NDArray[Any]) -> tuple[NDArray[np.float32], Floats]:
-    """The waves of descriptors as the kernels read them, and the norms of waves, of the rest, and of the values."""
+    """The waves of descriptors as the kernels read them, and the norms of the waves, and of what they leave out."""
     from radoncdt._match_kernels import GROUPS, KEPT, LANES
 
     n, _, n_levels = values.shape
     halves = (n_levels + 1) // 2
-    packed = np.zeros((n, 2 * GROUPS, halves, 2, LANES), np.float32)
-    norms = np.empty((n, 3))
+    packed = np.zeros((n, 2, GROUPS, halves, 2, LANES), np.float32)
+    norms = np.empty((n, 2))
     for chunk in (slice(k, k + 64) for k in range(0, n, 64)):
         spectrum = spectrum_of(values[chunk])
-        mirrored = spectrum[:, :, ::-1]
-        even, odd = ((part / np.sqrt(2))[:, :, :halves] for part in (spectrum + mirrored, spectrum - mirrored))
-        if n_levels % 2:
-            even[:, :, -1] /= np.sqrt(2)  # the middle level is its own mirror image
-        for parity, part in enumerate((even[:, 1 : KEPT + 1 : 2], odd[:, 2 : KEPT + 1 : 2])):
-            waves = np.zeros((len(part), KEPT // 2, halves), complex)
-            waves[:, : part.shape[1]] = part
+        for parity in (0, 1):
+            waves = np.zeros((len(spectrum), KEPT // 2, halves), complex)
+            some = spectrum[:, 1 + parity : KEPT + 1 : 2]
+            waves[:, : some.shape[1]] = some
             waves = waves.reshape(-1, GROUPS, LANES, halves).swapaxes(2, 3)
-            groups = slice(parity * GROUPS, (parity + 1) * GROUPS)
-            packed[chunk, groups, :, 0], packed[chunk, groups, :, 1] = waves.real, waves.imag
+            packed[chunk, parity, :, :, 0], packed[chunk, parity, :, :, 1] = waves.real, waves.imag
         squares = (spectrum.real**2 + spectrum.imag**2).sum(axis=-1)
-        for k, frequencies in enumerate((slice(1, KEPT + 1), slice(KEPT + 1, None), slice(None))):
-            norms[chunk, k] = np.sqrt(squares[:, frequencies].sum(axis=1))
+        norms[chunk] = np.sqrt([squares[:, 1 : KEPT + 1].sum(axis=1), squares[:, KEPT + 1 :].sum(axis=1)]).T
     return packed.reshape(n, -1), norms
 
 

@@ -25,18 +25,10 @@ LARGEST_FRAME = 2**14
 """Pixels along a side of the frame that `fit` keeps for PointClouds."""
 
 
-class _Transformer(TransformerMixin, BaseEstimator):
-    """What both have in common; `_features` is the transform of images that have been read, (n, …)."""
+class OfImages(BaseEstimator):
+    """How estimators read images; `image_shape` is that of flattened ones."""
 
-    n_angles: Any
-    angles: Any
-    n_levels: Any
-    level_grid: Any
     image_shape: Any
-    n_jobs: Any
-
-    def _features(self, images: Batch, **options: Any) -> Floats:
-        raise NotImplementedError
 
     def _read(self, X: Any, *, reset: bool) -> Batch:  # noqa: N803
         """The images of X, after the checks of tables that scikit-learn makes."""
@@ -58,6 +50,26 @@ class _Transformer(TransformerMixin, BaseEstimator):
             given = "one PointCloud" if isinstance(X, PointCloud) else f"an array of shape {np.shape(X)}"
             raise ValueError(f"`X` must be images (n, H, W) or a list of images and PointClouds, got {given}")
         return batch
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = self.image_shape is None
+        tags.input_tags.two_d_array = self.image_shape is not None
+        tags.input_tags.positive_only = True
+        return tags
+
+
+class _Transformer(TransformerMixin, OfImages):
+    """What both have in common; `_features` is the transform of images that have been read, (n, …)."""
+
+    n_angles: Any
+    angles: Any
+    n_levels: Any
+    level_grid: Any
+    n_jobs: Any
+
+    def _features(self, images: Batch, **options: Any) -> Floats:
+        raise NotImplementedError
 
     def fit(self, X: Any, y: Any = None) -> Any:  # noqa: N803
         """Check the parameters and the images, and keep the frame of the images.
@@ -116,9 +128,6 @@ class _Transformer(TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.three_d_array = self.image_shape is None
-        tags.input_tags.two_d_array = self.image_shape is not None
-        tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
 

@@ -4,6 +4,8 @@ Every function takes the `Axes` to draw on, or makes a new figure of its own, an
 pyplot, so no window opens and nothing is shared; ``ax.figure.savefig("picture.png")`` writes what was drawn.
 """
 
+import textwrap
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,15 +15,17 @@ from numpy.typing import ArrayLike, NDArray
 from radoncdt import _checks
 from radoncdt.cdt import quantile_levels
 from radoncdt.directions import equispaced_angles
-from radoncdt.measures import Batch, PointCloud
+from radoncdt.measures import Batch, PointCloud, push_forward
 from radoncdt.radon import radon
 from radoncdt.rcdt import max_nrcdt
 from radoncdt.rcdt import nrcdt as nrcdt_of
 from radoncdt.rcdt import rcdt as rcdt_of
+from radoncdt.registration import Registration
 
 try:
     from matplotlib import colormaps
     from matplotlib.axes import Axes
+    from matplotlib.colors import to_rgb
     from matplotlib.figure import Figure
 except ImportError as error:
     raise ImportError("radoncdt.plot needs matplotlib: pip install 'radoncdt[plot]'") from error
@@ -29,6 +33,9 @@ except ImportError as error:
 KINDS = ("image", "curves")
 ANGLES = "angle θ in degrees"
 CYCLIC = colormaps["twilight"]
+OVERLAY = {"moving, moved": "#ff8000", "fixed": "#1a73e6"}
+MOST_OF_A_PICTURE = 2048
+"""Pixels along a side of an overlay."""
 
 
 def measure(image: ArrayLike | PointCloud, *, ax: Axes | None = None) -> Axes:
@@ -197,6 +204,67 @@ def pooled(
     ax.set(xlabel="level t", ylabel=f"{pool} over θ of $N_θ[μ](t)$", title=name)
     ax.spines[["top", "right"]].set_visible(False)
     return ax
+
+
+def overlay(
+    moving: ArrayLike | PointCloud,
+    fixed: ArrayLike | PointCloud,
+    registration: Registration,
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """A measure moved by a registration, in orange, over the one it was moved to, in blue; where both are, it is dark.
+
+    Parameters
+    ----------
+    moving, fixed : image (H, W) or PointCloud
+        Those that were registered.
+    registration : Registration
+    ax : Axes, optional
+
+    >>> flag = np.zeros((50, 50)); flag[10:40, 10:14] = flag[10:20, 14:30] = 1
+    >>> turned = np.rot90(flag)
+    >>> ax = plot.overlay(flag, turned, register(flag, turned))
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['moving, moved', 'fixed']
+    """
+    _checks.instance(registration, "registration", Registration)
+    items = [Batch.of_one(m, name).items[0] for m, name in ((moving, "moving"), (fixed, "fixed"))]
+    matrix, shift = registration.matrix, registration.shift
+    extents = [_corners(items[0]) @ matrix.T + shift, _corners(items[1])]
+    height, width = 2 * np.ceil(1.05 * np.abs(np.concatenate(extents)[:, ::-1]).max(axis=0)).astype(int) + 1
+    canvas = tuple(np.minimum((height, width), MOST_OF_A_PICTURE).tolist())
+    ax = _axes(ax)
+    darkness = np.zeros((*canvas, 3))
+    for item, colour, map_ in zip(items, OVERLAY.values(), ((matrix, shift), (np.eye(2), np.zeros(2)))):
+        if isinstance(item, PointCloud):
+            points = item.points @ map_[0].T + map_[1]
+            sizes = min(100, 5000 / len(item)) * item.weights / item.weights.max()
+            ax.scatter(points[:, 0], points[:, 1], s=sizes, color=colour, alpha=0.6, linewidths=0)
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of ink that is off a picture of limited size
+            picture = push_forward(item / item.max(), *map_, shape=canvas) * abs(np.linalg.det(map_[0]))
+        darkness += np.clip(picture, 0, 1)[:, :, None] * (1 - np.array(to_rgb(colour)))
+    rows, columns = canvas
+    ax.imshow(np.clip(1 - darkness, 0, 1), extent=(-columns / 2, columns / 2, -rows / 2, rows / 2))
+    ax.set_aspect("equal")
+    for name, colour in OVERLAY.items():
+        ax.plot([], [], color=colour, linewidth=5, label=name)
+    ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.06), ncols=2)
+    ax.set_title("\n".join(textwrap.wrap(str(registration), 60)), fontsize="small")
+    return ax
+
+
+def _corners(item: Any) -> NDArray[np.float64]:
+    """Points that the ink of a measure lies between."""
+    if isinstance(item, PointCloud):
+        return item.points
+    rows, columns = (np.flatnonzero(item.any(axis=axis)) for axis in (1, 0))
+    height, width = item.shape
+    x = (columns[0] - width / 2, columns[-1] + 1 - width / 2)
+    y = (height / 2 - rows[-1] - 1, height / 2 - rows[0])
+    return np.array([(a, b) for a in x for b in y])
 
 
 def pipeline(

@@ -403,6 +403,8 @@ def turned_distances(
     from radoncdt import _match_kernels
 
     symmetric = symmetric and not plausible.limited
+    if first.values.dtype != second.values.dtype:
+        first, second = first.astype(np.float32), second.astype(np.float32)
     x, y = first.waves, second.waves
     turns, limits = _match_kernels.turns_of(first.settings.n_angles), plausible.limits
     distances = np.zeros((len(first), len(second)))

@@ -180,3 +180,39 @@ def wasserstein_of_points(x, weights_x, y, weights_y, p):
     if p == np.inf:
         return max(d for d, _ in moved)
     return sum(d**p * share for d, share in moved) ** (1 / p)
+
+
+def full_circle(values):
+    """NR-CDTs of all directions (2n, n_levels) from those of half the circle."""
+    return np.concatenate([values, -values[:, ::-1]])
+
+
+def distances_at_all_turns(moving, fixed):
+    """Root mean square differences (4n,): turned by s steps, then, from 2n on, mirrored and turned by s steps."""
+    moving, fixed = full_circle(moving.astype(float)), full_circle(fixed.astype(float))
+    k = np.arange(len(moving))
+    plain = [np.sqrt(np.mean((fixed - moving[(k - s) % len(k)]) ** 2)) for s in k]
+    mirrored = [np.sqrt(np.mean((fixed - moving[(s - k) % len(k)]) ** 2)) for s in k]
+    return np.array(plain + mirrored)
+
+
+def root(covariance, power):
+    """A power of a symmetric matrix."""
+    values, vectors = np.linalg.eigh(covariance)
+    return vectors @ np.diag(values**power) @ vectors.T
+
+
+def maps_of_all_turns(moving, fixed, n_angles):
+    """The matrices A (4n, 2, 2) that belong to these turns, from the two scatters."""
+    angles = np.pi * np.arange(2 * n_angles) / n_angles
+    turns = np.array([[[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]] for a in angles])
+    turns = np.concatenate([turns, turns @ np.diag([1, -1])])
+    return root(fixed, 0.5) @ turns @ root(moving, -0.5)
+
+
+def aspect_shear_and_scale(matrix):
+    """Ratio of the scales, degrees between the images of the axes and a right angle, and the mean scale."""
+    large, small = np.linalg.svd(matrix, compute_uv=False)
+    x, y = matrix.T
+    cosine = x @ y / np.linalg.norm(x) / np.linalg.norm(y)
+    return large / small, abs(90 - np.rad2deg(np.arccos(np.clip(cosine, -1, 1)))), np.sqrt(large * small)

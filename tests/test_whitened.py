@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import reference
 from drawn import clouds, images, matrices, rotation, shifts
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,14 +15,9 @@ N_ANGLES = 12
 CIRCLE = 2 * np.pi * np.arange(2 * N_ANGLES) / (2 * N_ANGLES)
 
 
-def root(covariance, power):
-    values, vectors = np.linalg.eigh(covariance)
-    return vectors @ np.diag(values**power) @ vectors.T
-
-
 def directions_of(covariance, angles):
     """The angles of Σ^{-1/2}η: the slow, obvious twin."""
-    x, y = root(covariance, -0.5) @ [np.cos(angles), np.sin(angles)]
+    x, y = reference.root(covariance, -0.5) @ [np.cos(angles), np.sin(angles)]
     return np.arctan2(y, x)
 
 
@@ -40,7 +36,7 @@ def test_of_images_are_those_of_the_whitened_measure(image):
 
 @given(clouds(least=4))
 def test_of_clouds_are_the_rcdt_of_the_whitened_points(cloud):
-    points = (cloud.points - radoncdt.mean(cloud)) @ root(radoncdt.covariance(cloud), -0.5)
+    points = (cloud.points - radoncdt.mean(cloud)) @ reference.root(radoncdt.covariance(cloud), -0.5)
     white = PointCloud(points, cloud.weights)
     np.testing.assert_allclose(radoncdt.covariance(white), np.eye(2), atol=1e-9)
     expected = radoncdt.rcdt(white, angles=CIRCLE, n_levels=16)
@@ -51,8 +47,8 @@ def test_of_clouds_are_the_rcdt_of_the_whitened_points(cloud):
 def test_affine_maps_turn_and_mirror_the_circle(cloud, matrix, shift, steps, mirrored):
     """For maps S R Σ^{-1/2}, S symmetric positive definite and R a rotation by whole steps, exactly."""
     turn = rotation(steps * np.pi / N_ANGLES) @ np.diag([1, -1 if mirrored else 1])
-    positive = root(matrix @ matrix.T, 0.5)
-    moved = push_forward(cloud, positive @ turn @ root(radoncdt.covariance(cloud), -0.5), shift)
+    positive = reference.root(matrix @ matrix.T, 0.5)
+    moved = push_forward(cloud, positive @ turn @ reference.root(radoncdt.covariance(cloud), -0.5), shift)
     before = whitened(cloud)
     if mirrored:
         before = np.roll(before[::-1], 1, axis=0)  # η ↦ −η
@@ -62,8 +58,8 @@ def test_affine_maps_turn_and_mirror_the_circle(cloud, matrix, shift, steps, mir
 @given(clouds(least=4), matrices(condition=20), shifts(), st.integers(0, 2 * N_ANGLES - 1), st.booleans())
 def test_all_pools_are_invariant_under_such_maps(cloud, matrix, shift, steps, mirrored):
     turn = rotation(steps * np.pi / N_ANGLES) @ np.diag([1, -1 if mirrored else 1])
-    positive = root(matrix @ matrix.T, 0.5)
-    moved = push_forward(cloud, positive @ turn @ root(radoncdt.covariance(cloud), -0.5), shift)
+    positive = reference.root(matrix @ matrix.T, 0.5)
+    moved = push_forward(cloud, positive @ turn @ reference.root(radoncdt.covariance(cloud), -0.5), shift)
     for pool in (*POOLS, *WHITENED_POOLS):
         options = {"pool": pool, "n_angles": N_ANGLES, "n_levels": 16, "directions": "whitened"}
         features = [radoncdt.pooled_nrcdt(measure, **options) for measure in (cloud, moved)]

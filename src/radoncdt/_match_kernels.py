@@ -253,7 +253,8 @@ def _implausible(moving, fixed, limits, n_angles, codes, count, correlations):
     middle, x, y = (fixed[0] + fixed[2]) / 2, (fixed[0] - fixed[2]) / 2, fixed[1]
     for k in range(count):
         code = codes[k]
-        if code < 0:
+        if code < 0:  # another place has the same turn
+            correlations[k] = -np.inf
             continue
         phi = 2 * np.pi * (code % (2 * n_angles)) / n_angles
         c, s = math.cos(phi), math.sin(phi)

@@ -5,6 +5,7 @@ the NR-CDT along the circle, or turns and mirrors it, and changes nothing else o
 means and the scatters.
 """
 
+import contextlib
 import json
 import zipfile
 import zlib
@@ -182,16 +183,19 @@ class Descriptors:
         ValueError
             When it holds something else, or is damaged.
         """
+        found: dict[str, Any] = {}
         try:
-            with np.load(path, allow_pickle=False) as file:
-                found = {name: file[name] for name in file.files}
+            with contextlib.ExitStack() as stack:
+                file = stack.enter_context(open(path, "rb")) if isinstance(path, (str, PathLike)) else path
+                if zipfile.is_zipfile(file):
+                    file.seek(0)
+                    arrays = stack.enter_context(np.load(file, allow_pickle=False))
+                    found = {name: arrays[name] for name in arrays.files}
         except (ValueError, EOFError, KeyError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
             raise ValueError(f"`path` must be an undamaged npz file of descriptors, got {path}: {error}") from error
-        except AttributeError:  # a bare array has no files
-            found = {}
         if str(found.get("format")) != FORMAT:
-            given = found.get("format", "a file without a format")
-            raise ValueError(f"`path` must hold {FORMAT!r}, got {given} in {path}")
+            given = found.get("format", "none" if found else "no npz file, or one that is cut off")
+            raise ValueError(f"`path` must be a file of the format {FORMAT!r}, got {path}: {given}")
         try:
             settings = Settings(**json.loads(str(found["settings"])))
             values = found["values"]

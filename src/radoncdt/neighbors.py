@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils import Tags
+from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
@@ -294,8 +294,9 @@ class AffineNeighborsClassifier(ClassifierMixin, _Neighbors):
         _checks.choice(self.weights, "weights", WEIGHTS)
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        check_classification_targets(y)
         labels = column_or_1d(y, warn=True)
+        assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
         self._fit(X)
         if len(labels) != self.n_samples_fit_:
             raise ValueError(f"`y` must have a class for each of {self.n_samples_fit_} images, got {len(labels)}")

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -108,4 +109,10 @@ class NearestSubspaceClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
         """The class of the nearest subspace; of equals the first in `classes_`."""
-        return self.classes_[self.residuals(X).argmin(axis=1)]
+        nearest = self.residuals(X).argmin(axis=1)
+        return self.classes_[nearest]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # where there are more training vectors than features
+        return tags

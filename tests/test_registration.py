@@ -1,0 +1,346 @@
+"""Registration and affine distances: exact on clouds, close on images, a metric; plausible maps; bad input."""
+
+import numpy as np
+import pytest
+import reference
+from drawn import clouds, matrices, rotation, shifts
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.ndimage import affine_transform
+
+import radoncdt
+from radoncdt import Descriptors, PointCloud, affine_distances, datasets, describe, push_forward, register
+from radoncdt.descriptors import Settings
+from radoncdt.registration import Plausible, turned_distances
+
+N_ANGLES = 12
+FLAG = np.zeros((60, 60))
+FLAG[10:50, 20:24] = FLAG[10:26, 24:42] = 1
+WIDE = datasets.AffineDistribution(scale=(0.6, 1.3), isotropic=False, rotation=180, shear=30, shift=20, mirror=True)
+
+
+def moved_exactly(cloud, matrix, shift, steps, mirrored, n_angles):
+    """A cloud moved by S R Σ^{-1/2}, S symmetric positive definite, R a turn by whole steps; and the map."""
+    turn = rotation(steps * np.pi / n_angles) @ np.diag([1, -1 if mirrored else 1])
+    positive = reference.root(matrix @ matrix.T, 0.5)
+    a = positive @ turn @ reference.root(radoncdt.covariance(cloud), -0.5)
+    return push_forward(cloud, a, shift), a
+
+
+steps_and_handedness = st.tuples(st.integers(0, 2 * N_ANGLES - 1), st.booleans())
+
+
+# ---------------------------------------------------------------- exact on clouds
+
+
+@given(clouds(least=6), matrices(condition=20), shifts(), steps_and_handedness)
+def test_turns_by_whole_steps_are_found_exactly(cloud, matrix, shift, turn):
+    moved, a = moved_exactly(cloud, matrix, shift, *turn, N_ANGLES)
+    found = register(cloud, moved, n_angles=N_ANGLES, n_levels=16)
+    assert found.distance <= 1e-9
+    assert found.mirrored == turn[1]
+    scale = np.linalg.norm(a)
+    assert_allclose(found.matrix, a, rtol=0, atol=1e-9 * scale)
+    reach = scale * np.abs(cloud.points).max() + np.abs(shift).max()
+    assert_allclose(found.shift, shift, rtol=0, atol=1e-9 * reach)
+    assert affine_distances([cloud], [moved], n_angles=N_ANGLES, n_levels=16)[0, 0] <= 1e-9
+
+
+@given(clouds(least=16, most=16, equal_weights=True), matrices(condition=20), shifts(), st.sampled_from([2, 5, 12]))
+def test_other_turns_leave_no_more_than_half_a_step(cloud, matrix, shift, n_angles):
+    """Sixteen levels of sixteen equal points make no error of their own."""
+    moved = push_forward(cloud, matrix, shift)
+    bound = 2 * np.sin(np.pi / (4 * n_angles))
+    assert affine_distances([cloud], [moved], n_angles=n_angles, n_levels=16)[0, 0] <= bound + 1e-9
+    assert Settings(n_angles=n_angles).grid_distance == pytest.approx(bound)
+
+
+@given(clouds(least=6), matrices(condition=20), shifts(), st.sampled_from([4, 12]))
+def test_with_any_weights_there_is_the_error_of_the_levels_besides(cloud, matrix, shift, n_angles):
+    """That error: how far the mean over the levels is from the transport distance of the turned whitened clouds."""
+    moved = push_forward(cloud, matrix, shift)
+    white = [
+        PointCloud((c.points - radoncdt.mean(c)) @ reference.root(radoncdt.covariance(c), -0.5), c.weights)
+        for c in (cloud, moved)
+    ]
+    turn, *_ = np.linalg.lstsq(white[0].points, white[1].points, rcond=None)  # the true one, between the steps
+    circle = np.pi * np.arange(2 * n_angles) / n_angles
+    angle = np.arctan2(turn[0, 1], turn[0, 0])
+    step = np.pi / n_angles
+    nearest = rotation(step * np.round(angle / step)) @ np.diag([1, np.sign(np.linalg.det(turn))])
+    turned = PointCloud(white[0].points @ nearest.T, cloud.weights)
+    options = {"angles": circle, "n_levels": 16}
+    at_levels = np.sqrt(np.mean((radoncdt.rcdt(turned, **options) - radoncdt.rcdt(white[1], **options)) ** 2))
+    exact = radoncdt.sliced_wasserstein(turned, white[1], angles=circle)
+    assert exact <= 2 * np.sin(np.pi / (4 * n_angles)) + 1e-7
+    distance = affine_distances([cloud], [moved], n_angles=n_angles, n_levels=16)[0, 0]
+    assert distance <= 2 * np.sin(np.pi / (4 * n_angles)) + abs(at_levels - exact) + 1e-7
+
+
+@given(st.lists(clouds(least=4), min_size=3, max_size=3), st.booleans())
+def test_it_is_a_metric(three, reflections):
+    d = np.array(
+        [
+            [affine_distances([a], [b], n_angles=8, n_levels=16, reflections=reflections)[0, 0] for b in three]
+            for a in three
+        ]
+    )
+    assert_allclose(d, d.T, atol=1e-12)
+    assert_array_equal(np.diag(d), 0)
+    assert d[0, 2] <= d[0, 1] + d[1, 2] + 1e-12
+
+
+# ---------------------------------------------------------------- the slow twin
+
+
+def random_descriptors(n, n_angles, n_levels, rng, dtype=np.float64):
+    values = np.cumsum(rng.normal(size=(n, n_angles, n_levels)), axis=1)
+    roots = rng.normal(size=(n, 2, 2))
+    settings = Settings(n_angles=n_angles, n_levels=n_levels)
+    covariances = roots @ roots.swapaxes(1, 2) + 0.1 * np.eye(2)
+    return Descriptors(values.astype(dtype), rng.normal(size=(n, 2)), covariances, np.ones((n, 2), int), settings)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(1, 2), (2, 5), (3, 8), (7, 3), (16, 9), (33, 4), (64, 6), (70, 5)])
+def test_distances_are_those_of_trying_all_turns(shape, dtype):
+    rng = np.random.default_rng(shape)
+    first, second = (random_descriptors(n, *shape, rng, dtype) for n in (3, 4))
+    for reflections in (True, False):
+        found = turned_distances(first, second, reflections, Plausible(), 1)
+        for i, j in np.ndindex(found.shape):
+            every = reference.distances_at_all_turns(first.values[i], second.values[j])
+            least = every.min() if reflections else every[: 2 * shape[0]].min()
+            assert found[i, j] == pytest.approx(least, rel=1e-6 if dtype == np.float32 else 1e-12)
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"max_aspect": 1.5},
+        {"max_shear": 10},
+        {"max_scale": 1.2},
+        {"similarity": True},
+        {"similarity": True, "max_aspect": 1.3, "max_scale": 2},
+        {"max_aspect": 3, "max_shear": 20, "max_scale": 2},
+    ],
+    ids=str,
+)
+def test_limits_leave_the_best_of_the_plausible_turns(limits):
+    rng = np.random.default_rng(0)
+    first, second = (random_descriptors(n, 16, 5, rng) for n in (6, 7))
+    plausible = Plausible(**limits)
+    aspect = limits.get("max_aspect", 1.1 if plausible.similarity else np.inf)
+    most = aspect, limits.get("max_shear", 90), limits.get("max_scale", np.inf)
+    found = turned_distances(first, second, True, plausible, 1)
+    infinite = 0
+    for i, j in np.ndindex(found.shape):
+        maps = reference.maps_of_all_turns(first.covariances[i], second.covariances[j], 16)
+        properties = np.array([reference.aspect_shear_and_scale(a) for a in maps])
+        allowed = (properties <= most).all(axis=1) & (properties[:, 2] >= 1 / most[2])
+        every = reference.distances_at_all_turns(first.values[i], second.values[j])
+        expected = every[allowed].min(initial=np.inf)
+        assert found[i, j] == pytest.approx(expected, rel=1e-12)
+        infinite += expected == np.inf
+        if expected < np.inf:
+            registration = register(first[i], second[j], **limits)
+            assert registration.distance == pytest.approx(expected, rel=1e-9)
+        else:
+            with pytest.raises(ValueError, match="no map from `moving` to `fixed` is plausible: none within"):
+                register(first[i], second[j], **limits)
+    assert infinite < found.size
+
+
+def test_do_not_depend_on_the_batch_or_threads():
+    rng = np.random.default_rng(0)
+    first, second = (random_descriptors(n, 16, 5, rng) for n in (70, 50))
+    every = turned_distances(first, second, True, Plausible(), 1)
+    assert_array_equal(turned_distances(first, second, True, Plausible(), 2), every)
+    assert_array_equal(turned_distances(first[5:8], second[41:], True, Plausible(), 1), every[5:8, 41:])
+    square = affine_distances(first)
+    assert_array_equal(square, square.T)
+    assert_array_equal(np.diag(square), 0)
+    assert_array_equal(np.triu(square, 1), np.triu(turned_distances(first, first, True, Plausible(), 1), 1))
+
+
+# ---------------------------------------------------------------- images
+
+
+@pytest.mark.parametrize("options", [{}, {"moments": "robust", "trim": 1 / 16}], ids=["exact", "robust"])
+def test_maps_of_drawings_are_found(options):
+    """Within 1 % and .3 px; drawings are their own mirror images."""
+    drawings = np.stack(list(datasets.templates(canvas=256).values()))
+    copies, maps = datasets.random_affine(drawings, WIDE, 0)
+    for drawing, copy, matrix, shift in zip(drawings, copies, *maps):
+        found = register(drawing, copy, **options)
+        errors = [np.linalg.norm(found.matrix - matrix @ np.diag([s, 1])) / np.linalg.norm(matrix) for s in (-1, 1)]
+        assert min(errors) < 0.01
+        assert np.linalg.norm(found.shift - shift) < 0.3
+        assert any(other.mirrored != found.mirrored for other in found.alternatives)
+
+
+def test_maps_of_digits_are_found():
+    mnist = datasets.load_mnist()
+    digits = np.kron(mnist.images[mnist.labels != 1][::400], np.ones((2, 2), np.float32))
+    digits = np.pad(digits, ((0, 0), (50, 50), (50, 50)))
+    copies, maps = datasets.random_affine(digits, WIDE, 0)
+    for digit, copy, matrix, shift in zip(digits, copies, *maps):
+        found = register(digit, copy)
+        assert np.linalg.norm(found.matrix - matrix) < 0.01 * np.linalg.norm(matrix)
+        assert np.linalg.norm(found.shift - shift) < 0.3
+        assert found.mirrored == (np.linalg.det(matrix) < 0)
+
+
+def test_push_forward_gives_the_fixed_image():
+    moved = push_forward(FLAG, [[1.2, 0.3], [-0.4, 0.9]], [7, -4], shape=(100, 110))
+    found = register(FLAG, moved)
+    again = push_forward(FLAG, found.matrix, found.shift, shape=moved.shape)
+    assert np.abs(again - moved).sum() < 0.05 * moved.sum()
+    assert found.frames == ((60, 60), (100, 110))
+
+
+def test_the_pixel_matrix_moves_columns_and_rows():
+    moved = push_forward(FLAG, [[1.2, 0.3], [-0.4, 0.9]], [7, -4], shape=(100, 110))
+    found = register(FLAG, moved)
+    swap = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1]])  # scipy counts rows, then columns
+    back = swap @ np.linalg.inv(found.pixel_matrix) @ swap
+    picture = affine_transform(FLAG, back[:2, :2], back[:2, 2], moved.shape, order=1, mode="grid-constant")
+    expected = push_forward(FLAG, found.matrix, found.shift, shape=moved.shape) * abs(np.linalg.det(found.matrix))
+    assert_allclose(picture, expected, atol=1e-9)
+
+
+def test_images_and_clouds_can_be_mixed():
+    rows, columns = np.nonzero(FLAG)
+    cloud = PointCloud(np.column_stack([columns - 29.5, 29.5 - rows]) * [2, 1])
+    found = register(FLAG, cloud)
+    assert_allclose(found.matrix, [[2, 0], [0, 1]], atol=0.02)
+    assert found.frames == ((60, 60), (1, 1))
+
+
+def test_descriptors_do_as_well_as_images():
+    turned = np.rot90(FLAG)
+    described = describe([FLAG, turned])
+    expected = register(FLAG, turned)
+    for pair in ((described[0], described[1]), (FLAG, described[1]), (described[0], turned)):
+        found = register(*pair)
+        assert_array_equal(found.matrix, expected.matrix)
+        assert_array_equal(found.shift, expected.shift)
+    small = describe([FLAG], n_angles=16, moments="robust", nu=2, trim=0.1)
+    assert register(FLAG, small).distance == register(small, FLAG, n_angles=16).distance == 0
+    distances = affine_distances(described, [turned])
+    assert_array_equal(distances, affine_distances([FLAG, turned], described[1]))
+
+
+def test_the_map_is_said_in_words():
+    turn, lean, scales, mirror = np.deg2rad(30), np.deg2rad(20), (1.5, 0.8), np.diag([-1, 1])
+    matrix = rotation(turn) @ [[1, np.tan(lean)], [0, 1]] @ np.diag(scales) @ mirror
+    found = register(FLAG, push_forward(FLAG, matrix, [5, 0], shape=(150, 150)))
+    assert found.mirrored
+    assert_allclose(found.scales, scales, rtol=0.01)
+    assert found.rotation == pytest.approx(30, abs=0.5)
+    assert found.shear == pytest.approx(20, abs=0.5)
+    assert found.scale == pytest.approx(np.sqrt(1.2), rel=0.01)
+    aspect, shear, scale = reference.aspect_shear_and_scale(found.matrix)
+    assert (found.aspect, abs(found.shear), found.scale) == pytest.approx((aspect, shear, scale))
+    words = str(found)
+    for part in ("mirrored", "scaled by 1.5", "in x and 0.8", "rotated by 30.", "shifted by (5.", "distance 0.0"):
+        assert part in words, words
+
+
+def test_symmetric_shapes_have_alternatives():
+    """A square has eight, a triangle six, a flag one; all of them are symmetries, and the best does not mirror."""
+    square, triangle = np.ones((41, 41)), np.pad(np.tri(60), 20)
+    for shape, order in ((square, 8), (triangle, 6), (FLAG, 1)):
+        found = register(shape, shape)
+        maps = [found, *found.alternatives]
+        assert len(maps) == order
+        assert not found.mirrored
+        assert_allclose(found.matrix, np.eye(2), atol=1e-6)
+        assert sum(m.mirrored for m in maps) == order // 2
+        assert all(abs(abs(np.linalg.det(m.matrix)) - 1) < 1e-9 for m in maps)
+        centre = radoncdt.mean(shape)
+        for m in maps:
+            assert_allclose(m.matrix @ centre + m.shift, centre, atol=1e-9)
+            assert m.distance <= found.distance + Settings().grid_distance
+    assert len(register(triangle, triangle, tolerance=2).alternatives) >= 5
+    assert register(FLAG, np.fliplr(FLAG), tolerance=0).alternatives == ()
+
+
+# ---------------------------------------------------------------- reflections and plausibility
+
+
+def test_mirror_images_without_reflections_are_different():
+    mirror = np.fliplr(FLAG)
+    assert register(FLAG, mirror).mirrored
+    assert register(FLAG, mirror).distance < 1e-6
+    found = register(FLAG, mirror, reflections=False)
+    assert not found.mirrored
+    assert np.linalg.det(found.matrix) > 0
+    assert found.distance > 0.02
+    assert affine_distances([FLAG], [mirror], reflections=False)[0, 0] == pytest.approx(found.distance)
+
+
+def test_a_circle_is_told_from_an_ellipse():
+    y, x = np.indices((101, 101)) - 50
+    circle, ellipse = (x**2 + y**2 < 900).astype(float), (x**2 / 4 + y**2 < 500).astype(float)
+    assert register(circle, ellipse).distance < 0.02
+    for limits in ({"max_aspect": 1.5}, {"similarity": True}):
+        with pytest.raises(ValueError, match="no map from `moving` to `fixed` is plausible"):
+            register(circle, ellipse, **limits)
+        assert affine_distances([circle, ellipse], **limits).tolist() == [
+            [pytest.approx(0, abs=1e-9), np.inf],
+            [np.inf, pytest.approx(0, abs=1e-9)],
+        ]
+    assert register(circle, ellipse, max_aspect=2.5).distance < 0.02
+    with pytest.raises(ValueError, match=r"none within max_scale=1\.05"):
+        register(circle, ellipse, max_scale=1.05)
+
+
+def test_similarities_are_similarities():
+    moved = push_forward(FLAG, 1.3 * rotation(0.7) @ np.diag([1, -1]), [4, 2], shape=(110, 110))
+    found = register(FLAG, moved, similarity=True)
+    assert_allclose(found.matrix @ found.matrix.T / found.scale**2, np.eye(2), atol=1e-12)
+    assert found.aspect == pytest.approx(1)
+    assert_allclose(found.matrix, 1.3 * rotation(0.7) @ np.diag([1, -1]), atol=0.01)
+    assert_allclose(found.shift, [4, 2], atol=0.3)
+
+
+# ---------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_angles": 16}, "`n_angles` must be left out or be 64, as `moving` has been described, got 16"),
+        ({"moments": "robust"}, "`moments` must be left out or be 'exact'"),
+        ({"max_aspect": 0.5}, "`max_aspect` must be a number at least 1, or None, got 0.5"),
+        ({"max_shear": 91}, "`max_shear` must be a number from 0 to 90, or None, got 91"),
+        ({"max_scale": np.nan}, "`max_scale` must be a number at least 1, or None, got nan"),
+        ({"tolerance": -1}, "`tolerance` must not be negative, got -1"),
+    ],
+)
+def test_bad_options_are_refused(options, message):
+    described = describe(FLAG)
+    with pytest.raises(ValueError, match=message):
+        register(described, described, **options)
+
+
+def test_what_cannot_be_compared_is_refused():
+    described = describe(FLAG)
+    other = describe(FLAG, n_angles=32)
+    with pytest.raises(ValueError, match=r"`fixed` must have the settings of `moving` .* n_angles=64, got n_angles=32"):
+        register(described, other)
+    with pytest.raises(ValueError, match="`B` must have the settings of `A`"):
+        affine_distances(described, other)
+    robust = describe(FLAG, moments="robust"), describe(FLAG, moments="robust", nu=2)
+    with pytest.raises(ValueError, match=r"nu=3\.0, got nu=2"):
+        affine_distances(*robust)
+    with pytest.raises(ValueError, match="`moving` must be one measure, got 2; `affine_distances` compares many"):
+        register([FLAG, FLAG], FLAG)
+    with pytest.raises(ValueError, match=r"`fixed` must have mass"):
+        register(FLAG, np.zeros((4, 4)))
+    with pytest.raises(TypeError, match="`reflections` must be of the type bool, got 'no'"):
+        register(FLAG, FLAG, reflections="no")
+    with pytest.raises(TypeError, match="`similarity` must be of the type bool, got 1"):
+        affine_distances([FLAG], similarity=1)

@@ -16,6 +16,7 @@ bench: .venv/bench/ready
 	.venv/bench/bin/python benchmarks/core.py
 	.venv/bench/bin/python benchmarks/toolbox.py
 	.venv/bench/bin/python benchmarks/invariance.py
+	.venv/bench/bin/python benchmarks/registration.py
 
 picture: .venv/plot/ready
 	.venv/plot/bin/python examples/recognise_shapes.py --picture docs/recognise_shapes.png

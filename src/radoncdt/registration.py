@@ -233,7 +233,7 @@ def register(
     peaks = _peaks(first, second, reflections, plausible, float(tolerance))
     if not peaks:
         raise ValueError(f"no map from `moving` to `fixed` is plausible: none within {plausible}")
-    best, *others = [_registration(first, second, *peak, plausible) for peak in peaks]
+    best, *others = _registrations(first, second, peaks, plausible)
     return replace(best, alternatives=tuple(others))
 
 
@@ -254,11 +254,16 @@ def _peaks(
             moving.waves.covariances[0], fixed.waves.covariances[0], plausible.limits, n_angles
         )
         correlations[~allowed.reshape(2, n)[: len(products)]] = -np.inf
-    circle = np.concatenate([moving.values[0], -moving.values[0, :, ::-1]])
     around = np.maximum(np.roll(correlations, 1, axis=1), np.roll(correlations, -1, axis=1))
+    peaks = (correlations >= around) & (correlations > -np.inf)
+    # the distances, but for what cancels: those that cannot be near the best are left out
+    squares = np.sum(np.abs(target) ** 2) + np.sum(np.abs(spectrum) ** 2) - 2 * correlations
+    rough = np.sqrt(np.maximum(squares, 0))
+    peaks &= rough <= rough.min() + tolerance + 1e-6
+    circle = np.concatenate([moving.values[0], -moving.values[0, :, ::-1]])
     steps = np.arange(n_angles)
     found = []
-    for mirrored, step in np.argwhere((correlations >= around) & (correlations > -np.inf)):
+    for mirrored, step in np.argwhere(peaks):
         turned = circle[step - steps if mirrored else steps - step]  # negative indices count from the end
         distance = float(np.sqrt(np.mean((fixed.values[0] - turned) ** 2, dtype=np.float64)))
         found.append((distance, int(step), bool(mirrored)))
@@ -298,30 +303,37 @@ def _refined(product: NDArray[np.complex128], angle: float, n_angles: int) -> fl
     return float(phi)
 
 
-def _root(covariance: Floats, power: float) -> Floats:
-    values, vectors = np.linalg.eigh(covariance)
-    result: Floats = (vectors * values**power) @ vectors.T
-    return result
-
-
-def _registration(
-    moving: Descriptors, fixed: Descriptors, distance: float, angle: float, mirrored: bool, plausible: Plausible
-) -> Registration:
-    """The map that belongs to a turn of the whitened measures."""
-    c, s = np.cos(angle), np.sin(angle)
-    turn = np.array([[c, -s], [s, c]]) @ np.diag([1.0, -1.0 if mirrored else 1.0])
-    matrix = _root(fixed.covariances[0], 0.5) @ turn @ _root(moving.covariances[0], -0.5)
-    if plausible.similarity:
-        left, scales, right = np.linalg.svd(matrix)
-        matrix = np.sqrt(scales.prod()) * left @ right
+def _registrations(
+    moving: Descriptors, fixed: Descriptors, peaks: list[tuple[float, float, bool]], plausible: Plausible
+) -> list[Registration]:
+    """The maps that belong to turns of the whitened measures."""
     (height, width), (fixed_height, fixed_width) = moving.frames[0].tolist(), fixed.frames[0].tolist()
-    return Registration(
-        matrix,
-        fixed.means[0] - matrix @ moving.means[0],
-        distance,
-        mirrored,
-        frames=((height, width), (fixed_height, fixed_width)),
-    )
+    root, inverse = square_root(fixed.covariances[0]), np.linalg.inv(square_root(moving.covariances[0]))
+    found = []
+    for distance, angle, mirrored in peaks:
+        c, s = np.cos(angle), np.sin(angle)
+        sign = -1.0 if mirrored else 1.0
+        matrix = root @ np.array([[c, -s * sign], [s, c * sign]]) @ inverse
+        if plausible.similarity:
+            left, scales, right = np.linalg.svd(matrix)
+            matrix = np.sqrt(scales.prod()) * left @ right
+        shift = fixed.means[0] - matrix @ moving.means[0]
+        frames = (height, width), (fixed_height, fixed_width)
+        found.append(Registration(matrix, shift, distance, mirrored, frames=frames))
+    return found
+
+
+def square_root(covariance: Floats) -> Floats:
+    """Σ^{1/2} of a covariance (2, 2): (Σ + √det) over √(trace + 2√det).
+
+    >>> from radoncdt.registration import square_root
+    >>> square_root(np.diag([4.0, 9.0]))
+    array([[2., 0.],
+           [0., 3.]])
+    """
+    root = np.sqrt(covariance[0, 0] * covariance[1, 1] - covariance[0, 1] * covariance[1, 0])
+    result: Floats = (covariance + root * np.eye(2)) / np.sqrt(covariance[0, 0] + covariance[1, 1] + 2 * root)
+    return result
 
 
 def affine_distances(

@@ -1,0 +1,179 @@
+"""Registration, distances and search past the paper: how exact, how fast, beside scikit-image's ORB and RANSAC.
+
+    python benchmarks/registration.py [maps] [speed]
+
+Maps: images are moved by random affine maps (rotation ±180°, scales .6 to 1.3, shear ±30°, shift ±20 px, half of them
+mirrored), registered with the original, and the map found is compared with the map that was drawn. A case is solved
+when the matrix is within 1 % (Frobenius norm) and the shift within .3 px. The symbols are their own mirror images,
+which counts. ORB does not know mirror images and strong shears, so easier cases, and ten times the tolerance, are
+given for it, too.
+Speed: pairs a second, milliseconds a query among 10,000 digits, and whether it finds what the full search finds.
+"""
+
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from reporting import Row, interleaved, main
+from scipy.ndimage import gaussian_filter, zoom
+from skimage.feature import ORB, match_descriptors
+from skimage.measure import ransac
+from skimage.transform import AffineTransform
+
+import radoncdt
+from radoncdt import datasets
+from radoncdt.registration import Plausible, turned_distances
+
+MAPS = datasets.AffineDistribution(scale=(0.6, 1.3), isotropic=False, mirror=True, rotation=180, shear=30, shift=20)
+EASY = datasets.AffineDistribution(rotation=20, shift=20)
+MIRROR = np.diag([-1.0, 1.0])
+N_CASES, N_BY_ORB = 408, 96
+
+Found = tuple[NDArray[Any], NDArray[Any]]
+
+
+class Cases(NamedTuple):
+    """Images, their copies, and the maps; `symmetries` of all these images."""
+
+    images: NDArray[Any]
+    copies: NDArray[Any]
+    maps: datasets.AffineMaps
+    symmetries: tuple[NDArray[Any], ...]
+
+
+def symbols(maps: datasets.AffineDistribution = MAPS) -> Cases:
+    drawn = np.stack(list(datasets.templates(canvas=256).values()))
+    images = np.tile(drawn, (N_CASES // len(drawn), 1, 1))
+    return Cases(images, *datasets.random_affine(images, maps, 0), (np.eye(2), MIRROR))
+
+
+def digits(ones: bool, factor: int, seed: int) -> Cases:
+    """Digits, enlarged by bilinear interpolation, with room around them."""
+    mnist = datasets.load_mnist()
+    chosen = np.flatnonzero((mnist.labels == 1) == ones)
+    chosen = np.random.default_rng(seed).permutation(chosen)[:N_CASES]
+    large = [zoom(mnist.images[i].astype(np.float32), factor, order=1, grid_mode=True, mode="nearest") for i in chosen]
+    images = np.pad(np.stack(large), ((0, 0), (50, 50), (50, 50)))
+    return Cases(images, *datasets.random_affine(images, MAPS, seed), (np.eye(2),))
+
+
+def by_registration(**options: Any) -> Callable[[NDArray[Any], NDArray[Any]], Found]:
+    def find(moving: NDArray[Any], fixed: NDArray[Any]) -> Found:
+        found = radoncdt.register(moving, fixed, n_jobs=1, **options)
+        return found.matrix, found.shift
+
+    return find
+
+
+def by_orb(moving: NDArray[Any], fixed: NDArray[Any]) -> Found | None:
+    """None where there are not three matches that agree."""
+    corners: list[Any] = []
+    descriptors: list[Any] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for image in (moving, fixed):
+            orb = ORB(n_keypoints=500, fast_threshold=0.05)
+            try:
+                orb.detect_and_extract(image / image.max())
+            except RuntimeError:  # no corner at all
+                return None
+            corners.append(np.asarray(orb.keypoints)[:, ::-1])  # (column, row)
+            descriptors.append(orb.descriptors)
+        matches = match_descriptors(descriptors[0], descriptors[1], cross_check=True)
+        if len(matches) < 4:
+            return None
+        pairs = corners[0][matches[:, 0]], corners[1][matches[:, 1]]
+        model, inliers = ransac(pairs, AffineTransform, min_samples=3, residual_threshold=2, max_trials=1000, rng=0)
+    if not model or inliers is None or inliers.sum() < 4:
+        return None
+    flip = np.diag([1.0, -1.0])
+    centre = (np.array(moving.shape[::-1]) - 1) / 2
+    matrix = flip @ model.params[:2, :2] @ flip
+    shift = flip @ (model.params[:2, :2] @ centre + model.params[:2, 2] - (np.array(fixed.shape[::-1]) - 1) / 2)
+    return matrix, shift
+
+
+def solved(found: Found | None, matrix: NDArray[Any], shift: NDArray[Any], symmetries: Any, easing: float) -> bool:
+    if found is None:
+        return False
+    errors = [np.linalg.norm(found[0] - matrix @ s) / np.linalg.norm(matrix) for s in symmetries]
+    return bool(min(errors) <= 0.01 * easing and np.linalg.norm(found[1] - shift) <= 0.3 * easing)
+
+
+def run(find: Callable[..., Any], what: Cases, count: int) -> tuple[NDArray[np.float64], float]:
+    """Shares of the cases that are solved, and that are so with ten times the tolerance, and milliseconds each."""
+    find(what.images[0], what.copies[0])
+    begin = time.perf_counter()
+    found = [find(what.images[i], what.copies[i]) for i in range(count)]
+    each = (time.perf_counter() - begin) / count * 1e3
+    good = [
+        [solved(f, what.maps.matrices[i], what.maps.shifts[i], what.symmetries, easing) for easing in (1, 10)]
+        for i, f in enumerate(found)
+    ]
+    return np.mean(good, axis=0), each
+
+
+def maps() -> Iterator[Row]:
+    for name, what, least in (
+        ("symbols, 256 px", symbols(), 0.99),
+        ("digits but 1, 56 px", digits(False, 2, 1), 0.99),
+        ("ones, 56 px", digits(True, 2, 2), -np.inf),
+        ("digits but 1, 28 px", digits(False, 1, 3), -np.inf),
+        ("symbols, rotation ±20° and shift alone", symbols(EASY), 0.99),
+    ):
+        (ours, _), milliseconds = run(by_registration(), what, N_CASES)
+        yield f"{name}: solved, of {N_CASES}", ours, "≥", least
+        yield f"{name}: milliseconds a pair, one thread", milliseconds, "≤", 3 if "256" in name else np.inf
+        (robust, _), milliseconds = run(by_registration(moments="robust", trim=1 / 16), what, N_CASES)
+        yield f"{name}: solved with robust moments and trim 1/16", robust, "≥", -np.inf
+        yield f"{name}: milliseconds a pair so", milliseconds, "≤", np.inf
+        (orb, eased), milliseconds = run(by_orb, what, N_BY_ORB)
+        yield f"{name}: solved by ORB and RANSAC, of {N_BY_ORB}", orb, "≥", -np.inf
+        yield f"{name}: the same, with ten times the tolerance", eased, "≥", -np.inf
+        yield f"{name}: milliseconds a pair so", milliseconds, "≤", np.inf
+
+
+def dense() -> Iterator[Row]:
+    grey = gaussian_filter(np.random.default_rng(0).random((256, 256), np.float32), 20)
+    grey = (grey - grey.min()) / np.ptp(grey) + 0.01
+    turned = np.rot90(grey).copy()
+    times = interleaved({"register": lambda: radoncdt.register(grey, turned, n_jobs=1)}, rounds=10)
+    yield "dense images, 256 × 256: milliseconds a pair, one thread", times["register"].min() * 1e3, "≤", 3
+
+
+def speed() -> Iterator[Row]:
+    mnist = datasets.load_mnist()
+    large = mnist.images.repeat(2, axis=1).repeat(2, axis=2).astype(np.float32)
+    padded = np.pad(large, ((0, 0), (36, 36), (36, 36)))
+    turned = datasets.AffineDistribution(scale=(0.75, 1), isotropic=False, rotation=180, shift=20)
+    sets = [datasets.random_affine(padded, turned, seed)[0] for seed in (0, 1)]
+    entries = radoncdt.Descriptors.concatenate([radoncdt.describe(some) for some in sets])
+    chosen = np.random.default_rng(0).permutation(len(entries))[:50]
+    queries = radoncdt.describe(datasets.random_affine(np.concatenate(sets)[chosen], turned, 2)[0])
+    for precision in ("float32", "float64"):
+        x, y = queries.astype(precision), entries[:2000].astype(precision)
+        times = interleaved({"all": lambda x=x, y=y: turned_distances(x, y, True, Plausible(), 1)}, rounds=5)  # type: ignore[misc]
+        per_second = len(x) * len(y) / times["all"].min()
+        yield f"thousands of pairs a second, 64 × 64, {precision}, one thread", per_second / 1e3, "≥", 300
+        model = radoncdt.AffineNeighbors(10).fit(entries.astype(precision))
+        times = interleaved({"search": lambda x=x, model=model: model.kneighbors(x)}, rounds=5)  # type: ignore[misc]
+        each = times["search"].min() / len(x) * 1e3
+        yield f"milliseconds a query, ten of {len(entries)}, {precision}, one thread", each, "≤", 15
+        one = interleaved({"search": lambda x=x, model=model: model.kneighbors(x[:1])}, rounds=5)["search"].min()  # type: ignore[misc]
+        yield "the same, asked one by one", one * 1e3, "≤", 15
+        distances, indices = model.kneighbors(x)
+        every = turned_distances(x, entries.astype(precision), True, Plausible(), 1)
+        order = np.argsort(every, axis=1, kind="stable")[:, :10]
+        different = (indices != order).sum() + (distances != np.take_along_axis(every, order, axis=1)).sum()
+        yield "neighbours or distances other than those of the full search", float(different), "≤", 0
+
+
+PARTS: dict[str, list[Callable[[], Iterator[Row]]]] = {"maps": [maps, dense], "speed": [speed]}
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, PARTS))

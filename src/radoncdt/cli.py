@@ -1,8 +1,9 @@
-"""The command line: ``radoncdt show``, ``radoncdt transform`` and ``radoncdt reproduce``."""
+"""The command line: ``radoncdt show``, ``transform``, ``register`` and ``reproduce``."""
 
 import argparse
 import csv
 import io
+import json
 import os
 import re
 import sys
@@ -21,6 +22,10 @@ from radoncdt._files import write_whole
 from radoncdt.experiments import PARTS, PROTOCOLS
 from radoncdt.ink import INKS, InkError, image_files, read_ink
 from radoncdt.rcdt import DIRECTIONS, POOLS, WHITENED_POOLS, check_pool
+from radoncdt.registration import Plausible
+
+ROBUST: dict[str, Any] = {"moments": "robust", "trim": 1 / 16}
+"""What --robust stands for."""
 
 BATCH = 64
 """Images read before they are transformed together."""
@@ -32,6 +37,7 @@ examples:
   radoncdt show anchor.png --out pipeline.png
   radoncdt transform catalogue/*.png --out features.npz
   radoncdt transform folder/ --pool none --angles 32 --out features.csv
+  radoncdt register photograph.png catalogue/anchor.png --out overlay.png
   radoncdt reproduce --out reproduction
 """
 
@@ -74,19 +80,20 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"radoncdt {radoncdt.__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
-    common = argparse.ArgumentParser(add_help=False)
+    ink = argparse.ArgumentParser(add_help=False)
+    ink.add_argument(
+        "--ink",
+        choices=INKS,
+        default="auto",
+        help="whether ink is darker or brighter than the paper; auto (the default) looks at the border of the image",
+    )
+    common = argparse.ArgumentParser(add_help=False, parents=[ink])
     common.add_argument("files", nargs="+", metavar="FILE", help="image files, or folders of them")
     common.add_argument(
         "--angles", type=int, default=128, metavar="N", help="directions on the half circle (default 128)"
     )
     common.add_argument(
         "--levels", type=int, default=64, metavar="N", help="levels of the quantile functions (default 64)"
-    )
-    common.add_argument(
-        "--ink",
-        choices=INKS,
-        default="auto",
-        help="whether ink is darker or brighter than the paper; auto (the default) looks at the border of the image",
     )
 
     show = commands.add_parser(
@@ -107,8 +114,8 @@ def _parser() -> argparse.ArgumentParser:
         help="compute features of image files",
         description="Compute the features of image files and write them to one file, a row an image.",
         epilog="""\
-The .npz holds the arrays paths, features (n, …), angles (in radians) and levels, and pool and directions; read it with
-numpy.load.
+The .npz holds the arrays paths, features (n, …), angles (in radians) and levels, and pool, directions and moments;
+read it with numpy.load.
 The .csv has a column for the file and one for each feature, named after its direction and level.
 Files that cannot be read are named, left out, and make the exit status 1; the rest is written.""",
     )
@@ -130,8 +137,36 @@ Files that cannot be read are named, left out, and make the exit status 1; the r
         default="whitened",
         help="equispaced, as in the paper, or whitened (the default), which affine maps change less",
     )
+    transform.add_argument(
+        "--robust",
+        action="store_true",
+        help="robust normalisation, against specks: robust moments, outer levels left out",
+    )
     transform.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads (default -1, all cores)")
     transform.set_defaults(run=_transform, parser=transform)
+
+    register = commands.add_parser(
+        "register",
+        parents=[ink],
+        formatter_class=raw,
+        help="find the affine map that takes one image to another",
+        description="Find how one image has to be shifted, rotated, scaled, sheared or mirrored to become another.",
+        epilog="""\
+The map is printed in words, and as a 3 × 3 matrix that takes (column, row, 1) of the first image to those of the
+second. The distance is 0 for copies; a small one, compared with that of other images, says that the shapes are
+the same. The exit status is 1 if an image is refused or no map is plausible.""",
+    )
+    register.add_argument("moving", type=Path, metavar="MOVING", help="the image to be moved")
+    register.add_argument("fixed", type=Path, metavar="FIXED", help="the image that it is moved to")
+    register.add_argument("--out", type=Path, metavar="FILE.png", help="draw one over the other")
+    register.add_argument("--json", type=Path, metavar="FILE.json", help="write the map, and others that do as well")
+    register.add_argument("--robust", action="store_true", help="robust normalisation, against specks")
+    register.add_argument("--no-reflections", action="store_true", help="do not mirror")
+    register.add_argument("--max-aspect", type=float, metavar="R", help="no map that stretches one way by R more")
+    register.add_argument("--max-shear", type=float, metavar="DEG", help="no map that shears by more degrees")
+    register.add_argument("--max-scale", type=float, metavar="F", help="no map that changes the size by more than F")
+    register.add_argument("--similarity", action="store_true", help="only turn, mirror and change the size")
+    register.set_defaults(run=_register, parser=register)
 
     reproduce = commands.add_parser(
         "reproduce",
@@ -205,14 +240,14 @@ def _check_matplotlib(parser: argparse.ArgumentParser) -> None:
         parser.error("drawing needs matplotlib: pip install 'radoncdt[plot]'")
 
 
-def _check_folder(out: Path, parser: argparse.ArgumentParser) -> None:
+def _check_folder(out: Path, parser: argparse.ArgumentParser, option: str = "out") -> None:
     """Find out before the work, not after it, that a file cannot be written."""
     if not out.parent.is_dir():
-        parser.error(f"--out must be in a folder that exists, got {out}")
+        parser.error(f"--{option} must be in a folder that exists, got {out}")
     if out.is_dir():
-        parser.error(f"--out must be a file, got the folder {out}")
+        parser.error(f"--{option} must be a file, got the folder {out}")
     if not os.access(out.parent, os.W_OK):
-        parser.error(f"--out must be in a folder that can be written to, got {out}")
+        parser.error(f"--{option} must be in a folder that can be written to, got {out}")
 
 
 def _inks(files: Sequence[Path], ink: str, refuse: Callable[[str], None]) -> Iterator[tuple[Path, NDArray[np.float32]]]:
@@ -244,9 +279,7 @@ def _show(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         parser.error(f"--out must be a folder that exists, for {len(files)} images, got {out}")
     if out is not None and not out.is_dir():
         _check_folder(out, parser)
-        from matplotlib.backend_bases import FigureCanvasBase
-
-        if out.suffix.lower().lstrip(".") not in FigureCanvasBase.get_supported_filetypes():
+        if not _drawable(out):
             parser.error(f"--out must be a folder that exists, or a file that ends in .png, .pdf or .svg, got {out}")
     refused: list[str] = []
 
@@ -271,6 +304,13 @@ def _show(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
 
         pyplot.show()
     return 1 if refused else 0
+
+
+def _drawable(out: Path) -> bool:
+    """Whether matplotlib writes files of this ending."""
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    return out.suffix.lower().lstrip(".") in FigureCanvasBase.get_supported_filetypes()
 
 
 def _unused(folder: Path, stem: str, written: set[Path]) -> Path:
@@ -328,6 +368,7 @@ def _transform(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
         n_components=options.components,
         directions=options.directions,
         n_jobs=options.jobs,
+        **(ROBUST if options.robust else {}),
     )
     names: list[str] = []
     parts: list[NDArray[np.float64]] = []
@@ -354,9 +395,9 @@ def _transform(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
 
     def save(file: IO[bytes]) -> None:
         if options.out.suffix.lower() == ".npz":
-            values = features if pool else features.reshape(len(features), options.angles, options.levels)
             angles, levels = transformer.angles_, transformer.levels_
-            how = {"pool": options.pool, "directions": options.directions}
+            values = features if pool else features.reshape(len(features), options.angles, levels.size)
+            how = {"pool": options.pool, "directions": options.directions, "moments": transformer.moments}
             np.savez_compressed(file, paths=names, features=values, angles=angles, levels=levels, **how)
         else:
             _save_csv(file, names, list(transformer.get_feature_names_out()), features)
@@ -376,6 +417,64 @@ def _save_csv(file: IO[bytes], names: list[str], columns: list[str], features: N
     text.detach()
 
 
+# ---------------------------------------------------------------- register
+
+
+def _register(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    for name in ("out", "json"):
+        if getattr(options, name) is not None:
+            _check_folder(getattr(options, name), parser, name)
+    if options.out is not None:
+        _check_matplotlib(parser)
+        if not _drawable(options.out):
+            parser.error(f"--out must end in .png, .pdf or .svg, got {options.out}")
+    limits = {name: getattr(options, name) for name in ("max_aspect", "max_shear", "max_scale", "similarity")}
+    try:
+        Plausible(**limits)
+    except ValueError as error:
+        parser.error(_in_words_of_the_command(error))
+    try:
+        moving, fixed = (read_ink(path, ink=options.ink) for path in (options.moving, options.fixed))
+        found = radoncdt.register(
+            moving, fixed, reflections=not options.no_reflections, **limits, **(ROBUST if options.robust else {})
+        )
+    except InkError as error:
+        print(f"radoncdt: {error}", file=sys.stderr)
+        return 1
+    except ValueError as error:  # no map is plausible
+        print(f"radoncdt: {_in_words_of_the_command(error)}", file=sys.stderr)
+        return 1
+    print(found)
+    with np.printoptions(precision=6, suppress=True):
+        print(found.pixel_matrix)
+    if options.json is not None:
+        maps = [_record(each) for each in (found, *found.alternatives)]
+        names = {"moving": str(options.moving), "fixed": str(options.fixed)}
+        text = json.dumps({**names, "maps": maps}, indent=1, ensure_ascii=True) + "\n"
+        write_whole(options.json, partial(_write, text))
+    if options.out is not None:
+        figure: Any = radoncdt.plot.overlay(moving, fixed, found).figure
+        write_whole(options.out, partial(figure.savefig, format=options.out.suffix[1:], dpi=110))
+    return 0
+
+
+def _write(text: str, file: IO[bytes]) -> None:
+    file.write(text.encode())
+
+
+def _record(found: radoncdt.Registration) -> dict[str, Any]:
+    return {
+        "distance": found.distance,
+        "mirrored": found.mirrored,
+        "scales": found.scales,
+        "rotation_degrees": found.rotation,
+        "shear_degrees": found.shear,
+        "matrix": found.matrix.tolist(),
+        "shift": found.shift.tolist(),
+        "pixel_matrix": found.pixel_matrix.tolist(),
+    }
+
+
 # ---------------------------------------------------------------- reproduce
 
 
@@ -389,7 +488,9 @@ def _digits(options: argparse.Namespace, parser: argparse.ArgumentParser) -> dat
 def _in_words_of_the_command(error: Exception) -> str:
     """A message of the package, with its arguments named as the options are."""
     renamed = {"folder": "--mnist-dir", "n_components": "--components", "parts": "PART"}
-    options = renamed | {name: f"--{name}" for name in ("draws", "seed", "angles", "sizes", "out", "directions")}
+    renamed |= {"moving": "MOVING", "fixed": "FIXED"}
+    same = ("draws", "seed", "angles", "sizes", "out", "directions", "max_aspect", "max_shear", "max_scale")
+    options = renamed | {name: f"--{name.replace('_', '-')}" for name in same}
     return re.sub(r"`(\w+)`", lambda match: options.get(match[1], match[0]), str(error))
 
 

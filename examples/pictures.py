@@ -1,4 +1,4 @@
-"""Draw the pictures of the documents into a folder: pipeline.png, the way of one image, and morph.png, transport.
+"""Draw the pictures of the documents into a folder: pipeline.png, morph.png and registration.png.
 
     python examples/pictures.py [FOLDER]
 
@@ -15,7 +15,7 @@ from recognise_shapes import draw
 from scipy.ndimage import binary_fill_holes
 
 import radoncdt
-from radoncdt import plot
+from radoncdt import datasets, plot
 
 
 def pipeline(path: Path) -> None:
@@ -47,6 +47,25 @@ def morph(path: Path) -> None:
     figure.savefig(path, dpi=80)
 
 
+def registration(path: Path) -> None:
+    """A drawing, what became of it, and one moved over the other: by an affine map, and bent and sprinkled besides."""
+    moving = np.pad(draw("anchor"), 24)
+    turned = datasets.AffineDistribution(
+        scale=(0.6, 1.3), isotropic=False, mirror=True, rotation=180, shear=30, shift=20
+    )
+    fixed = datasets.random_affine(moving[None], turned, 5)[0]
+    rows: list[tuple[Any, dict[str, Any]]] = [
+        (fixed[0], {}),
+        (datasets.salt(datasets.elastic(fixed, 3), 4, dots=(6, 6))[0], {"moments": "robust", "trim": 1 / 16}),
+    ]
+    figure = Figure(figsize=(11, 7.4), layout="constrained")
+    for axes, (image, options) in zip(figure.subplots(2, 3), rows):
+        plot.measure(moving, ax=axes[0]).set(title="moving")
+        plot.measure(image, ax=axes[1]).set(title="fixed")
+        plot.overlay(moving, image, radoncdt.register(moving, image, **options), ax=axes[2])
+    figure.savefig(path, dpi=80)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=Path("docs"), help="a folder that exists (docs)")
@@ -55,3 +74,4 @@ if __name__ == "__main__":
         parser.error(f"FOLDER must exist, got {folder}")
     pipeline(folder / "pipeline.png")
     morph(folder / "morph.png")
+    registration(folder / "registration.png")

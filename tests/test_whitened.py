@@ -173,3 +173,23 @@ def test_whitened_is_what_the_estimator_does_by_default():
     image = np.random.default_rng(0).random((1, 9, 9))
     expected = radoncdt.max_nrcdt(image, directions="whitened")
     np.testing.assert_array_equal(radoncdt.NormalizedRadonCDT().fit_transform(image), expected)
+
+
+@pytest.mark.parametrize("width", [1e-7, 1e-10, 1e-13])
+def test_clouds_that_are_all_but_a_line_are_refused(width):
+    cloud = PointCloud([(0, 0), (1, width), (2, -width), (3, 2 * width), (5, 0)])
+    with pytest.raises(ValueError, match=r"`images` must not (be so close to|lie on) one line"):
+        whitened(cloud)
+    if width > 1e-12:  # without whitening it has an NR-CDT
+        assert np.isfinite(radoncdt.nrcdt(cloud, n_angles=5)).all()
+
+
+@pytest.mark.parametrize("scale", [1e-140, 1e140])
+def test_tiny_and_huge_clouds_are_like_others(scale):
+    cloud = PointCloud(np.random.default_rng(0).normal(size=(9, 2)))
+    other = PointCloud(cloud.points * scale)
+    np.testing.assert_allclose(whitened(other), whitened(cloud), atol=1e-9)
+    found = radoncdt.register(cloud, other, n_angles=12)
+    np.testing.assert_allclose(found.matrix, np.eye(2) * scale, atol=1e-9 * scale)
+    limited = radoncdt.register(other, cloud, n_angles=12, similarity=True)
+    np.testing.assert_allclose(limited.matrix, np.eye(2) / scale, atol=1e-9 / scale)

@@ -46,7 +46,7 @@ class Limits(NamedTuple):
 
 
 class Waves(NamedTuple):
-    """What `best_turns` needs of some descriptors, see above."""
+    """What comparing needs of some descriptors, see above."""
 
     values: Any
     """(n, n_angles, n_levels)"""
@@ -239,18 +239,20 @@ def _implausible(moving, fixed, limits, n_angles, codes, count, correlations):
     The map is A = Σ_ν^{1/2} R Σ_μ^{-1/2}. Its scales have the product √(det Σ_ν/det Σ_μ) and the squared sum
     tr AᵀA + 2 |det A|; AᵀA = Σ_μ^{-1/2} Rᵀ Σ_ν R Σ_μ^{-1/2}.
     """
-    xx, xy, yy = moving
-    determinant = xx * yy - xy * xy
-    root = math.sqrt(determinant)
-    area = math.sqrt((fixed[0] * fixed[2] - fixed[1] * fixed[1]) / determinant)  # |det A|
+    size, other_size = moving[0] + moving[2], fixed[0] + fixed[2]  # products of tiny numbers might vanish
+    xx, xy, yy = moving[0] / size, moving[1] / size, moving[2] / size
+    vxx, vxy, vyy = fixed[0] / other_size, fixed[1] / other_size, fixed[2] / other_size
+    root = math.sqrt(xx * yy - xy * xy)
+    shrunk = math.sqrt(vxx * vyy - vxy * vxy) / root  # |det A|, but for the sizes
+    area = shrunk * (other_size / size)
     if not 1 / limits.scale <= math.sqrt(area) <= limits.scale:
         correlations[:count] = -np.inf
         return
     scale = 1 / (root * math.sqrt(xx + yy + 2 * root))
     p, q, r = (yy + root) * scale, -xy * scale, (xx + root) * scale  # Σ_μ^{-1/2}
-    squares = (limits.aspect + 1 / limits.aspect) * area * (1 + 1e-9)
+    squares = (limits.aspect + 1 / limits.aspect) * shrunk * (1 + 1e-9)
     sine = math.sin(limits.shear) * (1 + 1e-9)
-    middle, x, y = (fixed[0] + fixed[2]) / 2, (fixed[0] - fixed[2]) / 2, fixed[1]
+    middle, x, y = (vxx + vyy) / 2, (vxx - vyy) / 2, vxy
     for k in range(count):
         code = codes[k]
         if code < 0:  # another place has the same turn
@@ -270,10 +272,10 @@ def _implausible(moving, fixed, limits, n_angles, codes, count, correlations):
 
 
 @part
-def _best_turn(circle, x, i, y, j, turns, count, limited, limits, most, products, correlations):
-    """Sum of squares at the best turn that takes descriptor i of x to j of y, and the turn.
+def _least_square(circle, x, i, y, j, turns, count, limited, limits, most, products, correlations):
+    """Sum of squares, over half the circle, at the best turn that takes descriptor i of x to j of y.
 
-    The sum is anything larger than `most` if it is that, and infinite, the turn −1, if no turn is plausible.
+    It is anything larger than `most` if it is that, and infinite if no turn is plausible.
     """
     n_angles, n_levels = y.values.shape[1], y.values.shape[2]
     halves = (n_levels + 1) // 2
@@ -291,9 +293,9 @@ def _best_turn(circle, x, i, y, j, turns, count, limited, limits, most, products
     uncertain = rest * other_rest + ROUNDING * norm * other_norm
     largest = _largest(correlations, count)
     if largest == -np.inf:
-        return np.inf, -1
+        return np.inf
     least = np.float32(largest - 2 * uncertain)
-    best, code = np.inf, -1
+    best = np.inf
     for block in range(0, count, LANES):
         bits = _at_least(correlations, block, least)
         k = block
@@ -304,12 +306,10 @@ def _best_turn(circle, x, i, y, j, turns, count, limited, limits, most, products
                     start, step = (2 * n_angles - turn) % (2 * n_angles), 1
                 else:
                     start, step = turn - 2 * n_angles, -1
-                square = _square_distance(circle, y.values[j], start, step, min(best, most))
-                if square < best or (square == best and turn < code):
-                    best, code = square, turn
+                best = min(best, _square_distance(circle, y.values[j], start, step, min(best, most)))
             bits >>= 1
             k += 1
-    return best, code
+    return best
 
 
 @part
@@ -320,8 +320,8 @@ def _room(n_angles):
 
 
 @kernel
-def best_turns(x, y, turns, reflections, limited, limits, ascending, rows, columns, distances, codes):
-    """Root mean square distances of all descriptors of x in `rows` to those of y in `columns`, and the best turns.
+def least_distances(x, y, turns, reflections, limited, limits, ascending, rows, columns, distances):
+    """Root mean square distances, at the best turns, of all descriptors of x in `rows` to those of y in `columns`.
 
     With `ascending`, only of pairs whose column is larger than the row.
     """
@@ -332,9 +332,7 @@ def best_turns(x, y, turns, reflections, limited, limits, ascending, rows, colum
     for i in range(rows[0], rows[1]):
         _open(x.values[i], circle)
         for j in range(max(columns[0], i + 1) if ascending else columns[0], columns[1]):
-            square, codes[i, j] = _best_turn(
-                circle, x, i, y, j, turns, count, limited, limits, np.inf, products, correlations
-            )
+            square = _least_square(circle, x, i, y, j, turns, count, limited, limits, np.inf, products, correlations)
             distances[i, j] = math.sqrt(square / (n_angles * n_levels))
 
 
@@ -366,7 +364,7 @@ def nearest(x, i, y, turns, reflections, limited, limits, bounds, order, left_ou
         if j == left_out:
             continue
         most = farthest * farthest * (n_angles * n_levels) * (1 + 1e-9)
-        square, _ = _best_turn(circle, x, i, y, j, turns, count, limited, limits, most, products, correlations)
+        square = _least_square(circle, x, i, y, j, turns, count, limited, limits, most, products, correlations)
         distance = math.sqrt(square / (n_angles * n_levels))
         if not distance < np.inf or distance > farthest or (found == room and distance == farthest and j > numbers[-1]):
             continue

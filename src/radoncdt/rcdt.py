@@ -60,7 +60,7 @@ def _quantiles(
     if isinstance(items[0], PointCloud):
         batch.check_measure(chunk.start)
         if normalisation:
-            _check_spread(batch, chunk.start)
+            _check_spread(batch, chunk.start, normalisation.whitened)
         values, settled = _cloud_quantiles(items[0], directions, levels, normalisation, moments[0])
         values = values[None]
     else:
@@ -136,15 +136,25 @@ def _normalise_by_levels(values: Floats, batch: Batch, chunk: slice) -> None:
     values /= std
 
 
-def _check_spread(batch: Batch, i: int) -> None:
+THINNEST = 1e-6
+"""The width of a cloud of points, relative to its length, below which its Σ is too uncertain to whiten it."""
+
+
+def _check_spread(batch: Batch, i: int, whitened: bool) -> None:
     """Refuse points on one line: there the projection is a single point, and its standard deviation 0."""
     cloud = batch.items[i]
     shares, _, points = centred(cloud)
-    thinnest = np.linalg.svd(np.sqrt(shares)[:, None] * points, compute_uv=False)[-1] if len(points) > 1 else 0.0
+    sizes = np.linalg.svd(np.sqrt(shares)[:, None] * points, compute_uv=False)
+    thinnest = sizes[-1] if len(points) > 1 else 0.0
     if thinnest <= 64 * np.finfo(float).eps * np.abs(cloud.points).max():
         raise ValueError(
             f"`{batch.label(i)}` must not lie on one line: its projection along the line is a single point, "
             "which cannot be scaled to standard deviation 1, so the NR-CDT is undefined"
+        )
+    if whitened and thinnest < THINNEST * sizes[0]:
+        raise ValueError(
+            f"`{batch.label(i)}` must not be so close to one line: for whitened directions it must be at least "
+            f"{THINNEST:g} times as wide as it is long, got {thinnest / sizes[0]:.2g}"
         )
 
 

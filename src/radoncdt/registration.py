@@ -331,8 +331,10 @@ def square_root(covariance: Floats) -> Floats:
     array([[2., 0.],
            [0., 3.]])
     """
-    root = np.sqrt(covariance[0, 0] * covariance[1, 1] - covariance[0, 1] * covariance[1, 0])
-    result: Floats = (covariance + root * np.eye(2)) / np.sqrt(covariance[0, 0] + covariance[1, 1] + 2 * root)
+    size = np.trace(covariance)  # products of tiny numbers might vanish
+    (xx, xy), (_, yy) = covariance / size
+    root = np.sqrt(xx * yy - xy * xy)
+    result: Floats = np.sqrt(size / (1 + 2 * root)) * np.array([[xx + root, xy], [xy, yy + root]])
     return result
 
 
@@ -361,6 +363,7 @@ def affine_distances(
     Parameters
     ----------
     A, B : array (n, H, W), list of images and PointClouds, or Descriptors
+        As `describe` takes them; leading axes become one.
     reflections, n_angles, n_levels, moments, nu, trim, max_aspect, max_shear, max_scale, similarity, n_jobs
         As in `register`. The plausible maps are those from A to B; if no map is, the distance is infinite.
 
@@ -420,12 +423,11 @@ def turned_distances(
     x, y = first.waves, second.waves
     turns, limits = _match_kernels.turns_of(first.settings.n_angles), plausible.limits
     distances = np.zeros((len(first), len(second)))
-    codes = np.empty(distances.shape, np.int32)
 
     def fill(block: tuple[int, int]) -> None:
         rows, columns = ((k, min(k + size, n)) for k, size, n in zip(block, (ROWS, COLUMNS), distances.shape))
-        _match_kernels.best_turns(
-            x, y, turns, reflections, plausible.limited, limits, symmetric, rows, columns, distances, codes
+        _match_kernels.least_distances(
+            x, y, turns, reflections, plausible.limited, limits, symmetric, rows, columns, distances
         )
 
     blocks = itertools.product(range(0, len(first), ROWS), range(0, len(second), COLUMNS))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import radoncdt
 from radoncdt import datasets, experiments
 from radoncdt._files import write_whole
-from radoncdt.experiments import PARTS, PROTOCOLS
+from radoncdt.experiments import MORE_PARTS, PARTS, PROTOCOLS
 from radoncdt.ink import INKS, InkError, image_files, read_ink
 from radoncdt.rcdt import DIRECTIONS, POOLS, WHITENED_POOLS, check_pool
 
@@ -43,6 +43,7 @@ examples:
   radoncdt reproduce                                         all, in a few minutes
   radoncdt reproduce table4 --draws 3 --sizes 10 50 --out few
   radoncdt reproduce table4 --mnist-dir mnist/               class sizes up to 5,000
+  radoncdt reproduce robustness                              the follow-up's few-shot study, in about ten minutes
 """
 
 
@@ -144,7 +145,8 @@ Files that cannot be read are named, left out, and make the exit status 1; the r
         "parts",
         nargs="*",
         metavar="PART",
-        help=f"{', '.join(PARTS)}, or all (the default)",
+        help=f"{', '.join(PARTS)}, or all of these (the default); or {', '.join(MORE_PARTS)}, which takes longer and is "
+        "not in all",
     )
     reproduce.add_argument(
         "--protocol",
@@ -164,6 +166,13 @@ Files that cannot be read are named, left out, and make the exit status 1; the r
         nargs="+",
         metavar="N",
         help="class sizes of Tables 3 and 4, multiples of 10 (default: the paper's, up to the digits at hand)",
+    )
+    reproduce.add_argument(
+        "--repetitions",
+        type=int,
+        default=20,
+        metavar="N",
+        help="random choices, in robustness, of the images to train on (default 20)",
     )
     reproduce.add_argument(
         "--mnist-dir",
@@ -389,7 +398,8 @@ def _digits(options: argparse.Namespace, parser: argparse.ArgumentParser) -> dat
 def _in_words_of_the_command(error: Exception) -> str:
     """A message of the package, with its arguments named as the options are."""
     renamed = {"folder": "--mnist-dir", "n_components": "--components", "parts": "PART"}
-    options = renamed | {name: f"--{name}" for name in ("draws", "seed", "angles", "sizes", "out", "directions")}
+    same = ("draws", "seed", "angles", "sizes", "repetitions", "out", "directions")
+    options = renamed | {name: f"--{name}" for name in same}
     return re.sub(r"`(\w+)`", lambda match: options.get(match[1], match[0]), str(error))
 
 
@@ -408,6 +418,7 @@ def _reproduce(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
             seed=options.seed,
             angles=options.angles,
             sizes=options.sizes,
+            repetitions=options.repetitions,
         )
         mnist = _digits(options, parser) if choice.needs_digits else None
         run = experiments.prepare(options.out, choice, mnist)

@@ -145,8 +145,8 @@ Files that cannot be read are named, left out, and make the exit status 1; the r
         "parts",
         nargs="*",
         metavar="PART",
-        help=f"{', '.join(PARTS)}, or all of these (the default); or {', '.join(MORE_PARTS)}, which takes longer and is "
-        "not in all",
+        help=f"{', '.join(PARTS)}, or all of these (the default); or {', '.join(MORE_PARTS)}, which takes longer and "
+        "is not in all",
     )
     reproduce.add_argument(
         "--protocol",

@@ -41,9 +41,9 @@ METHODS = (
     "mNR-CDT and aNR-CDT are the authors': equispaced directions, levels k/(n + 1), mean and standard deviation over "
     "the levels. The others are ours: whitened directions, exact moments; robust, registered has the moments of a "
     "Student t distribution with 3 degrees of freedom, and leaves out a sixteenth of the levels at either end. "
-    "Features are compared by their Euclidean distance. Rivals: Hu moments as sign(h)·log10|h|, standardised on the training "
-    "images; Zernike moments up to degree {degree} and HOG (9 orientations, cells of 16 pixels, blocks of 2 × 2 cells) "
-    "of the image after whitening, {side} × {side} pixels, 3 standard deviations from the middle to the border, "
+    "Features are compared by their Euclidean distance. Rivals: Hu moments as sign(h)·log10|h|, standardised on the "
+    "training images; Zernike moments up to degree {degree} and HOG (9 orientations, cells of 16 pixels, blocks of 2 × 2 "
+    "cells) of the image after whitening, {side} × {side} pixels, 3 standard deviations from the middle to the border, "
     "which is the radius of the Zernike moments."
 )
 

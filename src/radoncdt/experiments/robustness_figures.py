@@ -1,6 +1,5 @@
 """Figures of the study of robustness: examples of its images, and accuracy over the noise. Needs matplotlib."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -40,9 +39,9 @@ def _images(seed: int, mnist: datasets.Mnist | None) -> Any:
 
     from radoncdt import plot
 
-    rows: dict[str, Sequence[Any]] = {"template": list(datasets.templates(canvas=datasets.SYMBOL_CANVAS).values())}
+    rows: dict[str, list[Any]] = {"template": list(datasets.templates(canvas=datasets.SYMBOL_CANVAS).values())}
     for name in SETS:
-        rows[SETS[name]] = robustness.draw(Trial(name, 1, 1, "", 1, 1), seed, mnist)[0]
+        rows[SETS[name]] = list(robustness.draw(Trial(name, 1, 1, "", 1, 1), seed, mnist)[0])
     figure = Figure(figsize=(N_SHOWN, 1.03 * len(rows)), layout="constrained")
     for (name, images), axes in zip(rows.items(), figure.subplots(len(rows), N_SHOWN)):
         for ax in axes[len(images) :]:

@@ -33,7 +33,7 @@ def show(outcome: Outcome, file: Any) -> None:
         )
     if outcome.trials:
         console.print(
-            "\nRobustness: mean over the repetitions, of the nearest training image alone; below, the authors'."
+            "\nRobustness: the nearest training image, mean over the repetitions; below, the authors' figure."
         )
     if missing := missing_rivals(outcome):
         console.print(missing, markup=False)
@@ -53,9 +53,9 @@ def _tables(outcome: Outcome) -> list[Table]:
         tables.append(_variants(outcome))
     nearest = [r for r in outcome.trials if r.trial.k == 1 and not r.trial.varied]
     for digits in (False, True):
-        results = [r for r in nearest if (r.trial.dataset == "linmnist10") == digits]
-        if results:
-            tables.append(_robustness("digits" if digits else "symbols", results))
+        chosen = [r for r in nearest if (r.trial.dataset == "linmnist10") == digits]
+        if chosen:
+            tables.append(_robustness("digits" if digits else "symbols", chosen))
     return tables
 
 

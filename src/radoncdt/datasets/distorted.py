@@ -64,7 +64,7 @@ def few_shot(
 
     "aff", "elastic", "salt" and "all" have the twelve symbols of `templates` on a canvas of 256 pixels, "linmnist10"
     the ten digits, the first n of each in MNIST's order. Digits lose what is darker than 0.666 of their largest value,
-    are enlarged to 56 pixels, each pixel to four, and put on a canvas of 128. Images are bent, then moved, then
+    are enlarged to 56 pixels, bilinearly, and put on a canvas of 128. Images are bent, then moved, then
     salted, each in its own way; what a map takes off the canvas is lost, but shifts are circular.
 
     ============ ========================================================= ================ ==================
@@ -127,6 +127,8 @@ def _symbols(classes: Sequence[Any] | None, n: int) -> dict[str, Image]:
 
 
 def _digits(classes: Sequence[Any] | None, n: int, mnist: Mnist | None) -> dict[int, Image]:
+    from scipy.ndimage import zoom
+
     names = range(10) if classes is None else _checks.sequence(classes, "classes")
     mnist = load_mnist() if mnist is None else mnist
     _checks.instance(mnist, "mnist", Mnist)
@@ -137,7 +139,7 @@ def _digits(classes: Sequence[Any] | None, n: int, mnist: Mnist | None) -> dict[
         images = mnist.first(digit, n).astype(np.float32)
         images /= np.maximum(images.max(axis=(1, 2), keepdims=True), 1)
         images[images < THRESHOLD] = 0
-        large = images.repeat(2, axis=1).repeat(2, axis=2)
+        large = zoom(images, (1, 2, 2), order=1, mode="grid-constant", grid_mode=True)
         margin = (DIGIT_CANVAS - large.shape[1]) // 2
         sources[int(digit)] = np.pad(large, ((0, 0), (margin, margin), (margin, margin)))
     return sources

@@ -39,12 +39,16 @@ ROBUSTNESS = (
 METHODS = (
     "All transforms have {n_angles} directions on the half circle and {n_levels} levels, the same for all sets. R-CDT, "
     "mNR-CDT and aNR-CDT are the authors': equispaced directions, levels k/(n + 1), mean and standard deviation over "
-    "the levels. The others are ours: whitened directions, exact moments; robust, registered has the moments of a "
+    "the levels. The others are ours: whitened directions, exact moments; “robust, registered” has the moments of a "
     "Student t distribution with 3 degrees of freedom, and leaves out a sixteenth of the levels at either end. "
-    "Features are compared by their Euclidean distance. Rivals: Hu moments as sign(h)·log10|h|, standardised on the "
-    "training images; Zernike moments up to degree {degree} and HOG (9 orientations, cells of 16 pixels, blocks of 2 × 2 "
-    "cells) of the image after whitening, {side} × {side} pixels, 3 standard deviations from the middle to the border, "
-    "which is the radius of the Zernike moments."
+    "Features are compared by their Euclidean distance."
+)
+
+RIVALS = (
+    "Rivals of other libraries: Hu moments as sign(h)·log10|h|, standardised on the training images; Zernike moments "
+    "up to degree {degree} and HOG (9 orientations, cells of 16 pixels, blocks of 2 × 2 cells) of the image after "
+    "whitening, on {side} × {side} pixels, 3 standard deviations from the middle to the border; that is the radius of "
+    "the Zernike moments."
 )
 
 
@@ -279,11 +283,11 @@ def missing_rivals(outcome: Outcome) -> str:
 
 def _robustness(outcome: Outcome, pictures: Sequence[str]) -> list[Block]:
     n = outcome.choice.repetitions
-    settings = {"n_angles": robustness.N_ANGLES, "n_levels": robustness.N_LEVELS}
     page: list[Block] = [
         Heading("Robustness: few training images, distorted"),
         Text(ROBUSTNESS.format(repetitions=f"{n} repetitions" if n > 1 else "1 repetition")),
-        Text(METHODS.format(**settings, degree=rivals.DEGREE, side=rivals.SIDE)),
+        Text(METHODS.format(n_angles=robustness.N_ANGLES, n_levels=robustness.N_LEVELS)),
+        Text(RIVALS.format(degree=rivals.DEGREE, side=rivals.SIDE)),
     ]
     if missing := missing_rivals(outcome):
         page.append(Text(missing, warning=True))

@@ -38,7 +38,7 @@ def draw(outcome: Outcome, mnist: datasets.Mnist | None) -> dict[str, Any]:
 def caption(name: str) -> str:
     """What a figure shows."""
     if name in robustness_figures.CAPTIONS:
-        return robustness_figures.caption(name)
+        return robustness_figures.CAPTIONS[name]
     if name.startswith("accuracy_"):
         return (
             f"{TABLES[name.removeprefix('accuracy_')].caption}. Lines: ours, mean over the draws. Bands: the standard "

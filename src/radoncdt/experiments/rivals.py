@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from radoncdt import _parallel
 from radoncdt.measures import covariance, mean
 
 Features = NDArray[np.float64]
@@ -37,46 +38,65 @@ def versions() -> dict[str, str | None]:
     return {library: version(library) if installed(library) else None for library in dict.fromkeys(LIBRARIES.values())}
 
 
-def hu_moments(images: NDArray[Any]) -> Features:
-    """The seven Hu moments h, as sign(h)·log₁₀|h|: (n, 7). Invariant under similarities."""
+def hu_moments(images: NDArray[Any], n_jobs: int | None = 1) -> Features:
+    """The seven Hu moments h, as sign(h)·log₁₀|h|: (n, 7). Invariant under similarities that keep grey values."""
     from skimage.measure import moments_central, moments_hu, moments_normalized
 
-    moments = np.array([moments_hu(moments_normalized(moments_central(image, order=3))) for image in images])
+    moments = _of_each(
+        lambda image: moments_hu(moments_normalized(moments_central(image, order=3))), images.astype(float), n_jobs
+    )
     return np.sign(moments) * np.log10(np.maximum(np.abs(moments), np.finfo(float).tiny))
 
 
-def zernike_moments(images: NDArray[Any]) -> Features:
+def zernike_moments(images: NDArray[Any], n_jobs: int | None = 1) -> Features:
     """Magnitudes of the Zernike moments of whitened images up to degree 8: (n, 25)."""
     from mahotas.features import zernike_moments as moments
 
     middle = ((SIDE - 1) / 2, (SIDE - 1) / 2)
-    return np.array([moments(whitened(image), RADIUS, degree=DEGREE, cm=middle) for image in images])
+    return _of_each(lambda image: moments(whitened(image), RADIUS, degree=DEGREE, cm=middle), images, n_jobs)
 
 
-def hog(images: NDArray[Any]) -> Features:
+def hog(images: NDArray[Any], n_jobs: int | None = 1) -> Features:
     """Histograms of oriented gradients of whitened images, cells of 16 pixels in blocks of 2 × 2: (n, 1764)."""
     from skimage.feature import hog as histograms
 
-    options = {"orientations": 9, "pixels_per_cell": (16, 16), "cells_per_block": (2, 2)}
-    return np.array([histograms(whitened(image), **options) for image in images])
+    options: dict[str, Any] = {"orientations": 9, "pixels_per_cell": (16, 16), "cells_per_block": (2, 2)}
+    return _of_each(lambda image: histograms(whitened(image), **options), images, n_jobs)
 
 
-RIVALS: dict[str, Callable[[NDArray[Any]], Features]] = {"hu": hu_moments, "zernike": zernike_moments, "hog": hog}
+RIVALS: dict[str, Callable[[NDArray[Any], int | None], Features]] = {
+    "hu": hu_moments,
+    "zernike": zernike_moments,
+    "hog": hog,
+}
+
+
+def _of_each(function: Callable[[NDArray[Any]], Any], images: NDArray[Any], n_jobs: int | None) -> Features:
+    """A row for each image, in threads."""
+    rows: list[Any] = [None] * len(images)
+
+    def fill(i: int) -> None:
+        rows[i] = function(images[i])
+
+    _parallel.for_each(fill, range(len(images)), _parallel.n_workers(n_jobs, len(images) * _parallel.WORTH_A_THREAD))
+    return np.array(rows, np.float64)
 
 
 def whitened(image: NDArray[Any]) -> NDArray[np.float64]:
     """An image of `SIDE` pixels with its mean in the middle and the covariance `SPREAD`² times the unit matrix.
 
-    Affine maps of the image do no more to it than rotations and reflections. What is beyond the border is lost.
+    Affine maps of the image do no more to it than rotations and reflections. What is beyond the border is lost. A pixel
+    is the mean of 2 × 2 samples, lest thin lines fall between them.
     """
     from scipy.ndimage import affine_transform
 
     values, vectors = np.linalg.eigh(covariance(image))
-    back = (vectors * np.sqrt(values)) @ vectors.T / SPREAD  # from whitened places (x, y) to those of the image
+    back = (vectors * np.sqrt(values)) @ vectors.T / (2 * SPREAD)  # from samples (x, y) to places in the image
     flip = np.array([[0.0, -1.0], [1.0, 0.0]])  # of (x, y) to (row, column), y up and rows down
     matrix = flip @ back @ flip.T
     height, width = image.shape
     x, y = mean(image)
     centre = (height - 1) / 2 - y, (width - 1) / 2 + x
-    offset = centre - matrix @ np.full(2, (SIDE - 1) / 2)
-    return np.asarray(affine_transform(image.astype(np.float64), matrix, offset, (SIDE, SIDE), order=1))
+    offset = centre - matrix @ np.full(2, SIDE - 0.5)
+    samples = affine_transform(image.astype(np.float64), matrix, offset, (2 * SIDE, 2 * SIDE), order=1)
+    return np.asarray(samples.reshape(SIDE, 2, SIDE, 2).mean(axis=(1, 3)))

@@ -225,7 +225,7 @@ def _rival(method: str) -> Callable[..., Compare]:
     """Euclidean distances of the features of another library; Hu moments are standardised, for they differ in size."""
 
     def compare(images: NDArray[Any], n_jobs: int | None) -> Compare:
-        features = rivals.RIVALS[method](images)
+        features = rivals.RIVALS[method](images, n_jobs)
         return _standardised(features) if method == "hu" else _of_distances(euclidean(features))
 
     return compare

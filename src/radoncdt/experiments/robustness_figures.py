@@ -11,11 +11,10 @@ from radoncdt.experiments.run import Outcome
 from radoncdt.experiments.trials import Trial, TrialResult
 
 CAPTIONS = {
-    "robustness_images": "Images of every set, the first of each class; of the symbols, the template above.",
-    "robustness_curves": "Accuracy of the nearest of {n_train} training images of each class. Lines: mean over the "
-    "repetitions. Bands: their standard deviation.",
+    "robustness_images": "Images of every set, the first of each class; at the top, the templates.",
+    "robustness_curves": "Accuracy of the nearest training image. Lines: mean over the repetitions. Bands: their "
+    "standard deviation.",
 }
-N_SHOWN = 12
 
 
 def draw(outcome: Outcome, mnist: datasets.Mnist | None) -> dict[str, Any]:
@@ -29,26 +28,22 @@ def draw(outcome: Outcome, mnist: datasets.Mnist | None) -> dict[str, Any]:
     return figures
 
 
-def caption(name: str) -> str:
-    """What a figure shows."""
-    return CAPTIONS[name].format(n_train=robustness.CURVES[0].n_train)
-
-
 def _images(seed: int, mnist: datasets.Mnist | None) -> Any:
     from matplotlib.figure import Figure
 
-    from radoncdt import plot
-
-    rows: dict[str, list[Any]] = {"template": list(datasets.templates(canvas=datasets.SYMBOL_CANVAS).values())}
+    rows = {"templates": np.stack(list(datasets.templates(canvas=datasets.SYMBOL_CANVAS).values()))}
     for name in SETS:
-        rows[SETS[name]] = list(robustness.draw(Trial(name, 1, 1, "", 1, 1), seed, mnist)[0])
-    figure = Figure(figsize=(N_SHOWN, 1.03 * len(rows)), layout="constrained")
-    for (name, images), axes in zip(rows.items(), figure.subplots(len(rows), N_SHOWN)):
-        for ax in axes[len(images) :]:
-            ax.set_axis_off()
-        for image, ax in zip(images, axes):
-            plot.measure(image, ax=ax).set(xticks=[], yticks=[], title="", xlabel="", ylabel="")
-        axes[0].set_ylabel(name)
+        rows[SETS[name]] = robustness.draw(Trial(name, 1, 1, "", 1, 1), seed, mnist)[0]
+    most = max(len(images) for images in rows.values())
+    figure = Figure(figsize=(most, 1.03 * len(rows)), layout="constrained")
+    for (name, images), ax in zip(rows.items(), figure.subplots(len(rows), 1)):
+        n, side, _ = images.shape
+        ax.imshow(np.concatenate(list(images), axis=1), cmap="gray_r", vmin=0, vmax=1, extent=(0, n, 0, 1))
+        ax.vlines(range(n + 1), 0, 1, color="0.7", linewidth=0.8)
+        ax.hlines((0, 1), 0, n, color="0.7", linewidth=0.8)
+        ax.set(xlim=(0, most), xticks=[], yticks=[])
+        ax.set_ylabel(f"{name}\n{side} px", fontsize=8)
+        ax.spines[:].set_visible(False)
     return figure
 
 
@@ -65,7 +60,7 @@ def _curves(curves: dict[robustness.Curve, list[TrialResult]]) -> Any:
             low, high = np.maximum(means - stds, 0), np.minimum(means + stds, 1)
             ax.fill_between(levels, low, high, color=f"C{i}", alpha=0.12, linewidth=0)
         ax.set(xlabel=VARIED[curve.varied], ylim=(0, 1.02))
-        ax.set_title(f"set {SETS[curve.dataset]}, otherwise as it is", fontsize=10)
+        ax.set_title(f"{SETS[curve.dataset]}, {curve.n_train} of each class to train on", fontsize=10)
         ax.grid(alpha=0.3)
         ax.spines[["top", "right"]].set_visible(False)
     figure.axes[0].set_ylabel("accuracy")

@@ -90,7 +90,7 @@ class Choice:
         needs = {
             "table2": (table2.TABLE.classes["linmnist"], min(table2.TABLE.sizes["linmnist"])),
             "table4": (table4.TABLE.classes["linmnist"], min(table4.TABLE.sizes["linmnist"])),
-            "robustness": (tuple(range(10)), robustness.PLANS["linmnist10"].class_size),
+            "robustness": (tuple(range(10)), robustness.DIGITS.class_size),
         }
         needs |= dict.fromkeys(("figures", "variants"), needs["table2"])
         for part in needs.keys() & set(self.parts):

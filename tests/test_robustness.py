@@ -342,7 +342,7 @@ def test_missing_rivals_are_named_and_the_rest_is_measured(tmp_path, digits, mon
     arguments = ["reproduce", "robustness", "--repetitions", "1", "--out", str(tmp_path), "--jobs", "1"]
     assert main(arguments) == 0
     assert {r["method"] for r in records(tmp_path)} == set(names.METHODS) - {"zernike"}
-    message = "Missing, for mahotas cannot be imported: Zernike moments, whitened image."
+    message = "Left out, for mahotas cannot be imported: Zernike moments, whitened image."
     install = "pip install 'radoncdt[rivals]'"
     text = (tmp_path / "report.md").read_text()
     assert message in text

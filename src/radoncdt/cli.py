@@ -406,7 +406,7 @@ def _in_words_of_the_command(error: Exception) -> str:
 def _reproduce(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     _check_jobs(options, parser)
     _check_matplotlib(parser)
-    from radoncdt.experiments import terminal
+    from radoncdt.experiments import rivals, terminal
 
     if options.out.exists() and not options.out.is_dir():
         parser.error(f"--out must be a folder, got the file {options.out}")
@@ -426,6 +426,8 @@ def _reproduce(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
         parser.error(_in_words_of_the_command(error))
     if mnist is not None:
         print(f"digits: {mnist.source}")
+    if missing := rivals.missing(run.setup):
+        print(missing)
     if run.total > run.done:
         print(f"{run.total - run.done:,} measurements to do; on a new machine the first ones compile for half a minute")
     if run.done:

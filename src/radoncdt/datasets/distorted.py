@@ -106,7 +106,8 @@ def few_shot(
     """
     distortion = FEW_SHOT[_checks.choice(name, "name", tuple(FEW_SHOT))]
     n, random = _checks.count(n, "n", 1), generator(rng)
-    amplitude, dots = amplitude or distortion.amplitude, dots or distortion.dots
+    amplitude = distortion.amplitude if amplitude is None else amplitude
+    dots = distortion.dots if dots is None else dots
     sources = _digits(classes, n, mnist) if name == "linmnist10" else _symbols(classes, n)
     parts = []
     for source in sources.values():

@@ -271,16 +271,6 @@ def _variants(outcome: Outcome) -> list[Block]:
     return page
 
 
-def missing_rivals(outcome: Outcome) -> str:
-    """Which methods of the study of robustness are missing for want of a library, and how to install it."""
-    missing = [name for name, library in rivals.LIBRARIES.items() if outcome.setup.get(library, "") is None]
-    if not missing:
-        return ""
-    methods = ", ".join(names.METHODS[name] for name in missing)
-    libraries = " and ".join(dict.fromkeys(rivals.LIBRARIES[name] for name in missing))
-    return f"Missing, for {libraries} cannot be imported: {methods}. To have them: {rivals.INSTALL}"
-
-
 def _robustness(outcome: Outcome, pictures: Sequence[str]) -> list[Block]:
     n = outcome.choice.repetitions
     page: list[Block] = [
@@ -289,7 +279,7 @@ def _robustness(outcome: Outcome, pictures: Sequence[str]) -> list[Block]:
         Text(METHODS.format(n_angles=robustness.N_ANGLES, n_levels=robustness.N_LEVELS)),
         Text(RIVALS.format(degree=rivals.DEGREE, side=rivals.SIDE)),
     ]
-    if missing := missing_rivals(outcome):
+    if missing := rivals.missing(outcome.setup):
         page.append(Text(missing, warning=True))
     shown = [name for name in pictures if name.startswith("robustness")]
     page += [Picture(name, figures.caption(name)) for name in shown if name.endswith("images")]

@@ -1,6 +1,6 @@
 """What else one would try, from other libraries: Hu moments, Zernike moments and HOG. Needs ``radoncdt[rivals]``."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import _parallel
+from radoncdt.experiments.names import METHODS
 from radoncdt.measures import covariance, mean
 
 Features = NDArray[np.float64]
@@ -36,6 +37,16 @@ def installed(library: str) -> bool:
 def versions() -> dict[str, str | None]:
     """Of all of `LIBRARIES`; None of those that are not there."""
     return {library: version(library) if installed(library) else None for library in dict.fromkeys(LIBRARIES.values())}
+
+
+def missing(versions: Mapping[str, Any]) -> str:
+    """Which rivals are missing for want of a library, and how to install it; nothing if none is."""
+    absent = [name for name, library in LIBRARIES.items() if versions.get(library, "") is None]
+    if not absent:
+        return ""
+    methods = ", ".join(METHODS[name] for name in absent)
+    libraries = " and ".join(dict.fromkeys(LIBRARIES[name] for name in absent))
+    return f"Left out, for {libraries} cannot be imported: {methods}. To have them: {INSTALL}"
 
 
 def hu_moments(images: NDArray[Any], n_jobs: int | None = 1) -> Features:

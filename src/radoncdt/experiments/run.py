@@ -93,8 +93,9 @@ class Choice:
             "robustness": (tuple(range(10)), robustness.DIGITS.class_size),
         }
         needs |= dict.fromkeys(("figures", "variants"), needs["table2"])
-        for part in needs.keys() & set(self.parts):
-            digits, least = needs[part]
+        for part, (digits, least) in needs.items():
+            if part not in self.parts:
+                continue
             there = min(int((mnist.labels == digit).sum()) for digit in digits)
             if there < least:
                 raise ValueError(f"{part} needs {least} images of each digit, and {mnist.source} have {there}")
@@ -189,7 +190,7 @@ class Run:
         if self.trials:
             others = rivals.versions()
             setups |= {f"{n}, {other}": {**s, other: others[other]} for n, s in setups.items() for other in others}
-            self.setup |= others
+            self.setup = {**self.setup, **others}
         self.store = Store(folder, setups)
         compared = [cell for variant in self.variants for pair in variant.pairs() for cell in pair]
         self.wanted = list(dict.fromkeys([*self.cells, *compared]))

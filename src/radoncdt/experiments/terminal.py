@@ -9,7 +9,7 @@ from rich.text import Text
 
 from radoncdt.experiments import names
 from radoncdt.experiments.cells import Result
-from radoncdt.experiments.page import NOTABLE, column, figure, mark, missing_rivals, printed
+from radoncdt.experiments.page import NOTABLE, column, figure, mark, printed
 from radoncdt.experiments.run import TABLES, Outcome
 from radoncdt.experiments.trials import TrialResult
 
@@ -35,8 +35,6 @@ def show(outcome: Outcome, file: Any) -> None:
         console.print(
             "\nRobustness: the nearest training image, mean over the repetitions; below, the authors' figure."
         )
-    if missing := missing_rivals(outcome):
-        console.print(missing, markup=False)
 
 
 def _tables(outcome: Outcome) -> list[Table]:

@@ -141,10 +141,10 @@ def vote(distances: NDArray[Any], labels: NDArray[Any], ks: Sequence[int]) -> li
     ks : sequence of int
     """
     names, codes = np.unique(labels, return_inverse=True)
+    bits = np.asarray(distances, np.float32).view(np.int32).astype(np.int64)  # which are in the order of the distances
+    keys = bits * len(labels) + np.arange(len(labels))
     most = max(ks)
-    near = np.sort(np.argpartition(distances, most - 1, axis=1)[:, :most], axis=1)
-    order = np.argsort(np.take_along_axis(distances, near, axis=1), axis=1, kind="stable")
-    votes = codes[np.take_along_axis(near, order, axis=1)]
+    votes = codes[np.sort(np.partition(keys, most - 1, axis=1)[:, :most], axis=1) % len(labels)]
     counts = np.cumsum(votes[:, :, None] == np.arange(len(names)), axis=1)
     return [names[counts[:, k - 1].argmax(axis=1)] for k in ks]
 

@@ -33,7 +33,9 @@ ROBUSTNESS = (
     "random which images of each class train, and the others are tested, the same ones for all methods. The k nearest "
     "training images vote; of classes with equally many votes the first in the order of labels wins. An entry has "
     "the mean ± the standard deviation over the repetitions, then the authors' mean of 20 with a set of their own, "
-    "where they have one, and the difference, ours minus theirs. The authors' images of salt and all had no shear."
+    "where they have one, and the difference, ours minus theirs. The authors' images of salt and all had no shear. "
+    "Maps may take a symbol over the border of the canvas, where it is cut off, or comes in on the other side: a few "
+    "images of aff and elastic are no affine copies for that."
 )
 
 METHODS = (

@@ -60,7 +60,10 @@ def _curves(curves: dict[robustness.Curve, list[TrialResult]]) -> Any:
             low, high = np.maximum(means - stds, 0), np.minimum(means + stds, 1)
             ax.fill_between(levels, low, high, color=f"C{i}", alpha=0.12, linewidth=0)
         ax.set(xlabel=VARIED[curve.varied], ylim=(0, 1.02))
-        ax.set_title(f"{SETS[curve.dataset]}, {curve.n_train} of each class to train on", fontsize=10)
+        ax.set_title(
+            f"{SETS[curve.dataset]}, {curve.n_train} of {curve.class_size} images of each class to train on",
+            fontsize=10,
+        )
         ax.grid(alpha=0.3)
         ax.spines[["top", "right"]].set_visible(False)
     figure.axes[0].set_ylabel("accuracy")

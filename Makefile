@@ -23,7 +23,7 @@ picture: .venv/plot/ready
 	.venv/plot/bin/python examples/pictures.py docs
 
 .venv/test/ready: extras = [test]
-.venv/run/ready: extras = [plot,mnist]
+.venv/run/ready: extras = [plot,mnist,rivals]
 .venv/bench/ready: extras = [bench]
 .venv/plot/ready: extras = [plot]
 .venv/%/ready: pyproject.toml constraints.txt

@@ -851,7 +851,8 @@ def test_table_1_needs_no_digits(tmp_path, capsys, monkeypatch):
     [
         (
             ["table9"],
-            "PART must be one of 'table1', 'table2', 'table3', 'table4', 'figures', 'variants', 'all', got 'table9'",
+            "PART must be one of 'table1', 'table2', 'table3', 'table4', 'figures', 'variants', "
+            "'robustness', 'all', got 'table9'",
         ),
         (["--draws", "0"], "--draws must be at least 1, got 0"),
         (["--sizes", "25"], "--sizes must be multiples of 10"),

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 import radoncdt
 from radoncdt import datasets, experiments
 from radoncdt._files import write_whole
-from radoncdt.experiments import PARTS, PROTOCOLS
+from radoncdt.experiments import MORE_PARTS, PARTS, PROTOCOLS
 from radoncdt.ink import INKS, InkError, image_files, read_ink
 from radoncdt.rcdt import DIRECTIONS, POOLS, WHITENED_POOLS, check_pool
 from radoncdt.registration import Plausible
@@ -49,6 +49,7 @@ examples:
   radoncdt reproduce                                         all, in a few minutes
   radoncdt reproduce table4 --draws 3 --sizes 10 50 --out few
   radoncdt reproduce table4 --mnist-dir mnist/               class sizes up to 5,000
+  radoncdt reproduce robustness                              the follow-up's few-shot study, in about ten minutes
 """
 
 
@@ -179,7 +180,8 @@ the same. The exit status is 1 if an image is refused or no map is plausible."""
         "parts",
         nargs="*",
         metavar="PART",
-        help=f"{', '.join(PARTS)}, or all (the default)",
+        help=f"{', '.join(PARTS)}, or all of these (the default); or {', '.join(MORE_PARTS)}, which takes longer and "
+        "is not in all",
     )
     reproduce.add_argument(
         "--protocol",
@@ -199,6 +201,13 @@ the same. The exit status is 1 if an image is refused or no map is plausible."""
         nargs="+",
         metavar="N",
         help="class sizes of Tables 3 and 4, multiples of 10 (default: the paper's, up to the digits at hand)",
+    )
+    reproduce.add_argument(
+        "--repetitions",
+        type=int,
+        default=20,
+        metavar="N",
+        help="random choices, in robustness, of the images to train on (default 20)",
     )
     reproduce.add_argument(
         "--mnist-dir",
@@ -488,16 +497,16 @@ def _digits(options: argparse.Namespace, parser: argparse.ArgumentParser) -> dat
 def _in_words_of_the_command(error: Exception) -> str:
     """A message of the package, with its arguments named as the options are."""
     renamed = {"folder": "--mnist-dir", "n_components": "--components", "parts": "PART"}
-    renamed |= {"moving": "MOVING", "fixed": "FIXED"}
-    same = ("draws", "seed", "angles", "sizes", "out", "directions", "max_aspect", "max_shear", "max_scale")
-    options = renamed | {name: f"--{name.replace('_', '-')}" for name in same}
+    same = ("draws", "seed", "angles", "sizes", "repetitions", "out", "directions")
+    limits = ("max_aspect", "max_shear", "max_scale")
+    options = renamed | {name: f"--{name.replace('_', '-')}" for name in (*same, *limits)}
     return re.sub(r"`(\w+)`", lambda match: options.get(match[1], match[0]), str(error))
 
 
 def _reproduce(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     _check_jobs(options, parser)
     _check_matplotlib(parser)
-    from radoncdt.experiments import terminal
+    from radoncdt.experiments import rivals, terminal
 
     if options.out.exists() and not options.out.is_dir():
         parser.error(f"--out must be a folder, got the file {options.out}")
@@ -509,6 +518,7 @@ def _reproduce(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
             seed=options.seed,
             angles=options.angles,
             sizes=options.sizes,
+            repetitions=options.repetitions,
         )
         mnist = _digits(options, parser) if choice.needs_digits else None
         run = experiments.prepare(options.out, choice, mnist)
@@ -516,6 +526,8 @@ def _reproduce(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
         parser.error(_in_words_of_the_command(error))
     if mnist is not None:
         print(f"digits: {mnist.source}")
+    if missing := rivals.missing(run.setup):
+        print(missing)
     if run.total > run.done:
         print(f"{run.total - run.done:,} measurements to do; on a new machine the first ones compile for half a minute")
     if run.done:

@@ -7,14 +7,17 @@
 """
 
 from radoncdt.datasets.affine import AffineDistribution, AffineMaps, random_affine
+from radoncdt.datasets.distorted import FEW_SHOT, SYMBOL_CANVAS, few_shot
 from radoncdt.datasets.drawing import SHAPES, TEMPLATES, draw, templates
 from radoncdt.datasets.mnist import Mnist, load_mnist
 from radoncdt.datasets.noise import bars, elastic, salt, sticks
 from radoncdt.datasets.sets import NARROW, WIDE, academic, lin_mnist
 
 __all__ = [
+    "FEW_SHOT",
     "NARROW",
     "SHAPES",
+    "SYMBOL_CANVAS",
     "TEMPLATES",
     "WIDE",
     "AffineDistribution",
@@ -24,6 +27,7 @@ __all__ = [
     "bars",
     "draw",
     "elastic",
+    "few_shot",
     "lin_mnist",
     "load_mnist",
     "random_affine",

@@ -179,8 +179,8 @@ def random_affine(images: ArrayLike, distribution: AffineDistribution, rng: Seed
     return move(stack, maps, circular=distribution.circular, stacklevel=3), maps
 
 
-def move(stack: NDArray[Any], maps: AffineMaps, *, circular: bool, stacklevel: int) -> NDArray[Any]:
-    """Move every picture by its map; see `random_affine`."""
+def move(stack: NDArray[Any], maps: AffineMaps, *, circular: bool, stacklevel: int | None) -> NDArray[Any]:
+    """Move every picture by its map; see `random_affine`. Without a `stacklevel` it does not warn."""
     moved = np.empty_like(stack)
     rolls = np.rint(maps.shifts).astype(int) if circular else np.zeros(maps.shifts.shape, int)
     rest = maps.shifts - rolls  # what is left to interpolate
@@ -194,7 +194,7 @@ def move(stack: NDArray[Any], maps: AffineMaps, *, circular: bool, stacklevel: i
         if not whole:
             expected = abs(np.linalg.det(matrix)) * np.abs(image).sum(dtype=np.float64)
             lost += np.abs(picture).sum(dtype=np.float64) < 0.99 * expected
-    if lost:
+    if lost and stacklevel is not None:
         warnings.warn(
             f"{lost} of {len(stack)} images lost more than 1 % of their ink beyond the canvas", stacklevel=stacklevel
         )

@@ -38,6 +38,11 @@ class Cell:
         return 1 if self.dataset == "academic" else self.class_size
 
     @property
+    def setup(self) -> str:
+        """Which set-up decides the figures."""
+        return self.dataset
+
+    @property
     def published(self) -> "Cell":
         """The cell that the paper prints."""
         return replace(self, protocol="published", variant=None)

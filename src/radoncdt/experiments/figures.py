@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import datasets
-from radoncdt.experiments import table2
+from radoncdt.experiments import robustness_figures, table2
 from radoncdt.experiments.cells import Cell, Result
 from radoncdt.experiments.names import DATASETS, FEATURES, NORMS
 from radoncdt.experiments.protocol import features
 from radoncdt.experiments.run import TABLES, Outcome
 
-NAMES = ("figure2", "figure3", "figure4", *(f"accuracy_{table}" for table in TABLES))
+NAMES = ("figure2", "figure3", "figure4", *(f"accuracy_{table}" for table in TABLES), *robustness_figures.CAPTIONS)
 N_SHOWN = 4
 N_ANGLES = 128
 COLOURS = {"published": "C0", "independent": "C1"}
@@ -32,11 +32,13 @@ def draw(outcome: Outcome, mnist: datasets.Mnist | None) -> dict[str, Any]:
         results = [result for result in outcome.results if result.cell.table == table]
         if results:
             figures[f"accuracy_{table}"] = (_nearest if table == "table2" else _folds)(results)
-    return figures
+    return figures | robustness_figures.draw(outcome, mnist)
 
 
 def caption(name: str) -> str:
     """What a figure shows."""
+    if name in robustness_figures.CAPTIONS:
+        return robustness_figures.CAPTIONS[name]
     if name.startswith("accuracy_"):
         return (
             f"{TABLES[name.removeprefix('accuracy_')].caption}. Lines: ours, mean over the draws. Bands: the standard "

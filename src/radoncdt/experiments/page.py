@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from radoncdt.experiments import figures, names
+from radoncdt.experiments import figures, names, rivals, robustness
 from radoncdt.experiments.cells import Cell, Printed, Result
 from radoncdt.experiments.run import TABLES, Outcome
+from radoncdt.experiments.trials import TrialResult
 
 NOTABLE = 2.0
 """Standard errors from which a difference is marked."""
@@ -24,6 +25,32 @@ FOLD_MAXIMUM = (
     "The R-CDT columns of the paper's Table 4 are the largest of the ten folds, not their mean: for class sizes 10, 20 "
     "and 50 each is a multiple of one over the number of test images. Both are given, and “max of folds” is the one to "
     "compare."
+)
+
+ROBUSTNESS = (
+    "Beckmann, Beinert, Bresch: Normalized Radon Cumulative Distribution Transforms for Invariance and Robustness in "
+    "Optimal Transport Based Image Classification (arXiv 2506.08761). A set is drawn once; {repetitions} choose at "
+    "random which images of each class train, and the others are tested, the same ones for all methods. The k nearest "
+    "training images vote; of classes with equally many votes the first in the order of labels wins. An entry has "
+    "the mean ± the standard deviation over the repetitions, then the authors' mean of 20 with a set of their own, "
+    "where they have one, and the difference, ours minus theirs. The authors' images of salt and all had no shear. "
+    "Maps may take a symbol over the border of the canvas, where it is cut off, or comes in on the other side: a few "
+    "images of aff and elastic are no affine copies for that."
+)
+
+METHODS = (
+    "All transforms have {n_angles} directions on the half circle and {n_levels} levels, the same for all sets. R-CDT, "
+    "mNR-CDT and aNR-CDT are the authors': equispaced directions, levels k/(n + 1), mean and standard deviation over "
+    "the levels. The others are ours: whitened directions, exact moments; “robust, registered” has the moments of a "
+    "Student t distribution with 3 degrees of freedom, and leaves out a sixteenth of the levels at either end. "
+    "Features are compared by their Euclidean distance."
+)
+
+RIVALS = (
+    "Rivals of other libraries: Hu moments as sign(h)·log10|h|, standardised on the training images; Zernike moments "
+    "up to degree {degree} and HOG (9 orientations, cells of 16 pixels, blocks of 2 × 2 cells) of the image after "
+    "whitening, on {side} × {side} pixels, 3 standard deviations from the middle to the border; that is the radius of "
+    "the Zernike moments."
 )
 
 
@@ -97,6 +124,8 @@ def blocks(outcome: Outcome, pictures: Sequence[str]) -> list[Block]:
         page += [Picture(picture, figures.caption(picture)) for picture in pictures if picture.endswith(name)]
     if outcome.comparisons:
         page += _variants(outcome)
+    if "robustness" in outcome.choice.parts:
+        page += _robustness(outcome, pictures)
     shown = [picture for picture in pictures if picture.startswith("figure")]
     if shown:
         page += [Heading("Figures"), *(Picture(picture, figures.caption(picture)) for picture in shown)]
@@ -118,6 +147,9 @@ def _setup(outcome: Outcome) -> Grid:
         "radoncdt": f"{setup['radoncdt']}, sources {setup['sources']}",
         **{name: setup[name] for name in ("python", "numpy", "scipy", "numba", "scikit-learn")},
     }
+    if "robustness" in choice.parts:
+        rows["repetitions"] = choice.repetitions
+        rows |= {library: setup[library] or "not installed" for library in rivals.versions()}
     return Grid(["", ""], [[Entry([key]), Entry([str(value)])] for key, value in rows.items()])
 
 
@@ -239,6 +271,46 @@ def _variants(outcome: Outcome) -> list[Block]:
             rows.append([Entry([text]) for text in (*texts, f"{otherwise.mean - published.mean:+z.3f}")])
         page += [Heading(variant.title, 3), Grid(header, rows)]
     return page
+
+
+def _robustness(outcome: Outcome, pictures: Sequence[str]) -> list[Block]:
+    n = outcome.choice.repetitions
+    page: list[Block] = [
+        Heading("Robustness: few training images, distorted"),
+        Text(ROBUSTNESS.format(repetitions=f"{n} repetitions" if n > 1 else "1 repetition")),
+        Text(METHODS.format(n_angles=robustness.N_ANGLES, n_levels=robustness.N_LEVELS)),
+        Text(RIVALS.format(degree=rivals.DEGREE, side=rivals.SIDE)),
+    ]
+    if missing := rivals.missing(outcome.setup):
+        page.append(Text(missing, warning=True))
+    shown = [name for name in pictures if name.startswith("robustness")]
+    page += [Picture(name, figures.caption(name)) for name in shown if name.endswith("images")]
+    for name, plan in robustness.PLANS.items():
+        if results := outcome.trials_of(name):
+            title = f"{names.SETS[name]}: {plan.class_size} images of each class, those to train on and those to test"
+            page += [Heading(title, 3), _trials(results)]
+    return page + [Picture(name, figures.caption(name)) for name in shown if name.endswith("curves")]
+
+
+def _trials(results: Sequence[TrialResult]) -> Grid:
+    """A row for each method, a column for each number of training images and of neighbours."""
+    places = {(r.trial.method, r.trial.n_train, r.trial.k): r for r in results}
+    columns = sorted({place[1:] for place in places})
+    rows = [
+        [Entry([names.METHODS[method]]), *(trial_entry(places.get((method, *column))) for column in columns)]
+        for method in dict.fromkeys(method for method, _, _ in places)
+    ]
+    return Grid(["method", *(f"{n_train} to train on, k = {k}" for n_train, k in columns)], rows)
+
+
+def trial_entry(result: TrialResult | None) -> Entry:
+    """The entry of a result of the study of robustness."""
+    if result is None:
+        return Entry(["–"])
+    lines = [figure(result.mean, result.std)]
+    if result.authors is not None:
+        lines += [f"authors {result.authors:.3f}", difference(result.difference, None)]
+    return Entry(lines, strong=True)
 
 
 def _time(outcome: Outcome) -> Grid:

@@ -1,9 +1,10 @@
-"""The figures that the paper prints in its Tables 2, 3 and 4."""
+"""The figures that the paper prints in its Tables 2, 3 and 4, and those of the authors' study of robustness."""
 
 from collections.abc import Sequence
 
 from radoncdt.experiments import names
 from radoncdt.experiments.cells import Cell, Printed
+from radoncdt.experiments.trials import Trial
 
 # num. angles, academic ‖·‖∞ and ‖·‖₂, LinMNIST ‖·‖∞ and ‖·‖₂
 TABLE_2 = """
@@ -34,6 +35,23 @@ TABLE_4 = """
 500  0.940±0.010  0.948±0.010 0.950±0.006 0.949±0.005 0.952±0.007  0.950±0.005 0.961±0.009 0.963±0.005 0.964±0.005
 1000 0.959±0.005  0.939±0.007 0.945±0.008 0.948±0.008 0.949±0.009  0.949±0.006 0.961±0.007 0.965±0.005 0.966±0.006
 5000 0.977±0.003  0.947±0.003 0.956±0.002 0.958±0.002 0.962±0.002  0.956±0.002 0.969±0.001 0.973±0.001 0.974±0.004
+"""
+
+# set, training images of a class, 1-NN accuracy of R-CDT, mNR-CDT and aNR-CDT: the authors' stored runs of arXiv
+# 2506.08761, mean of 20 repetitions, Euclidean norm; their images of salt and all had no shear then
+ROBUSTNESS_METHODS = ("rcdt", "mnrcdt", "anrcdt")
+ROBUSTNESS = """
+aff        5  0.122 1.000 0.901
+aff        10 0.132 1.000 0.960
+elastic    5  0.121 0.990 0.906
+elastic    10 0.134 0.996 0.962
+salt       5  0.172 0.570 0.645
+salt       10 0.203 0.659 0.726
+all        5  0.168 0.540 0.634
+all        10 0.192 0.625 0.718
+linmnist10 11 0.128 0.554 0.390
+linmnist10 25 0.144 0.601 0.421
+linmnist10 50 0.162 0.628 0.447
 """
 
 TABLE_2_ANGLES = tuple(int(line.split()[0]) for line in TABLE_2.strip().splitlines())
@@ -89,3 +107,22 @@ FIGURES = _published()
 def figure_of(cell: Cell) -> Printed | None:
     """What the paper prints for a cell, whatever the protocol and the variant, if it has the cell."""
     return FIGURES.get(cell.published)
+
+
+def _stored() -> dict[tuple[str, int, str], float]:
+    rows = [line.split() for line in ROBUSTNESS.strip().splitlines()]
+    return {
+        (name, int(n_train), method): float(mean)
+        for name, n_train, *means in rows
+        for method, mean in zip(ROBUSTNESS_METHODS, means)
+    }
+
+
+AUTHORS = _stored()
+
+
+def authors_of(trial: Trial) -> float | None:
+    """What the authors have for a trial: the nearest neighbour alone, and no curves."""
+    if trial.k != 1 or trial.varied:
+        return None
+    return AUTHORS.get((trial.dataset, trial.n_train, trial.method))

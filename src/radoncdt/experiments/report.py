@@ -14,6 +14,8 @@ from radoncdt.experiments.figures import NAMES
 from radoncdt.experiments.render import html, markdown
 from radoncdt.experiments.run import TABLES, Outcome
 
+ROBUSTNESS = ("robustness", "robustness_curves")
+
 
 def write(folder: Path, outcome: Outcome, figures: Mapping[str, Any]) -> list[Path]:
     """Write all files of the report, each as a whole or not at all, and return their paths.
@@ -43,7 +45,7 @@ def write(folder: Path, outcome: Outcome, figures: Mapping[str, Any]) -> list[Pa
 
 def _possible() -> set[str]:
     """Tables and figures that a report can have."""
-    tables = {f"{name}.{form}" for name in ("table1", *TABLES, "variants") for form in ("csv", "json")}
+    tables = {f"{name}.{form}" for name in ("table1", *TABLES, "variants", *ROBUSTNESS) for form in ("csv", "json")}
     return tables | {f"figures/{name}.{form}" for name in NAMES for form in ("png", "svg")}
 
 
@@ -57,6 +59,8 @@ def _records(outcome: Outcome) -> dict[str, list[dict[str, Any]]]:
     for table in TABLES:
         tables[table] = [result.record() for result in outcome.results if result.cell.table == table]
     tables["variants"] = [_compared(*pair, variant.title) for variant, pairs in outcome.comparisons for pair in pairs]
+    for name, curves in zip(ROBUSTNESS, (False, True)):
+        tables[name] = [result.record() for result in outcome.trials if (result.trial.varied is not None) == curves]
     return {name: records for name, records in tables.items() if records}
 
 
@@ -88,6 +92,7 @@ def _setup(outcome: Outcome) -> dict[str, Any]:
         "draws": choice.draws,
         "angles": choice.angles,
         "sizes": choice.sizes,
+        "repetitions": choice.repetitions,
         **outcome.setup,
         "seconds": {step: round(seconds, 2) for step, seconds in outcome.seconds.items()},
     }

@@ -14,14 +14,18 @@ import numpy as np
 
 import radoncdt
 from radoncdt import _checks, _parallel, datasets
-from radoncdt.experiments import paper, table1, table2, table3, table4
+from radoncdt.experiments import paper, rivals, robustness, table1, table2, table3, table4
 from radoncdt.experiments.cells import N_FOLDS, Cell, Result, summarise
 from radoncdt.experiments.protocol import PROTOCOLS
 from radoncdt.experiments.store import Store
+from radoncdt.experiments.trials import Trial, TrialResult, sum_up
 from radoncdt.experiments.variants import Variant, variants
 
 TABLES = {module.TABLE.name: module.TABLE for module in (table2, table3, table4)}
 PARTS = ("table1", *TABLES, "figures", "variants")
+"""Those of the paper, which "all" is."""
+MORE_PARTS = ("robustness",)
+"""Those that take their time, and are run only when asked for by name."""
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn")
 
 
@@ -32,7 +36,7 @@ class Choice:
     Parameters
     ----------
     parts : sequence of str
-        Of `PARTS`; all of them by default.
+        Of `PARTS` and `MORE_PARTS`; by default, and for "all", those of `PARTS`.
     protocols : sequence of str
         "published" and "independent", or one of them.
     draws : int
@@ -42,6 +46,8 @@ class Choice:
         Numbers of angles, instead of the paper's.
     sizes : sequence of int, optional
         Class sizes of Tables 3 and 4, instead of the paper's: multiples of ten.
+    repetitions : int
+        Random choices, in the study of robustness, of the images to train on.
     """
 
     parts: Sequence[str] | str = "all"
@@ -50,15 +56,20 @@ class Choice:
     seed: int = 0
     angles: Sequence[int] | None = None
     sizes: Sequence[int] | None = None
+    repetitions: int = 20
 
     def __post_init__(self) -> None:
-        for name, options, every in (("parts", PARTS, "all"), ("protocols", PROTOCOLS, "both")):
+        for name, options, more, every in (
+            ("parts", PARTS, MORE_PARTS, "all"),
+            ("protocols", PROTOCOLS, (), "both"),
+        ):
             given = _checks.sequence(getattr(self, name), name, alone=True)
             for value in given:
-                _checks.choice(value, name, (*options, every))
-            chosen = options if every in given else tuple(option for option in options if option in given)
-            object.__setattr__(self, name, chosen)
+                _checks.choice(value, name, (*options, *more, every))
+            wanted = {*given, *(options if every in given else ())}
+            object.__setattr__(self, name, tuple(option for option in (*options, *more) if option in wanted))
         _checks.count(self.draws, "draws", 1)
+        _checks.count(self.repetitions, "repetitions", 1)
         _checks.count(self.seed, "seed", 0)
         for name, least in (("angles", 1), ("sizes", N_FOLDS)):
             if getattr(self, name) is not None:
@@ -72,17 +83,24 @@ class Choice:
 
     @property
     def needs_digits(self) -> bool:
-        return bool({"table2", "table4", "figures", "variants"} & set(self.parts))
+        return bool({"table2", "table4", "figures", "variants", "robustness"} & set(self.parts))
 
     def check_digits(self, mnist: datasets.Mnist) -> None:
         """Refuse what there are not enough digits for."""
-        for part, table in (("table2", table2), ("figures", table2), ("variants", table2), ("table4", table4)):
-            if part in self.parts:
-                least, there = min(table.TABLE.sizes["linmnist"]), table.TABLE.most(mnist)
-                if there < least:
-                    raise ValueError(f"{part} needs {least} images of each digit, and {mnist.source} have {there}")
-        used = np.isin(mnist.labels, (*table2.TABLE.classes["linmnist"], *table4.TABLE.classes["linmnist"]))
-        if not mnist.images[used].any(axis=(1, 2)).all():
+        needs = {
+            "table2": (table2.TABLE.classes["linmnist"], min(table2.TABLE.sizes["linmnist"])),
+            "table4": (table4.TABLE.classes["linmnist"], min(table4.TABLE.sizes["linmnist"])),
+            "robustness": (tuple(range(10)), robustness.DIGITS.class_size),
+        }
+        needs |= dict.fromkeys(("figures", "variants"), needs["table2"])
+        for part, (digits, least) in needs.items():
+            if part not in self.parts:
+                continue
+            there = min(int((mnist.labels == digit).sum()) for digit in digits)
+            if there < least:
+                raise ValueError(f"{part} needs {least} images of each digit, and {mnist.source} have {there}")
+        used = {digit for part in {*self.parts, "table2", "table4"} & needs.keys() for digit in needs[part][0]}
+        if not mnist.images[np.isin(mnist.labels, list(used))].any(axis=(1, 2)).all():
             raise ValueError(f"every digit must have ink, and some image of {mnist.source} has none")
         most = table4.TABLE.most(mnist)
         if self.sizes and {"table4", "variants"} & set(self.parts) and max(self.sizes) > most:
@@ -101,6 +119,10 @@ class Choice:
             if name in self.parts
         ]
 
+    def trials(self) -> list[Trial]:
+        """All trials of the study of robustness."""
+        return robustness.trials(self.repetitions) if "robustness" in self.parts else []
+
     def variants(self, mnist: datasets.Mnist | None) -> list[Variant]:
         return variants(self.angles, self.sizes, mnist) if "variants" in self.parts else []
 
@@ -115,16 +137,22 @@ class Outcome:
     """Of the tables."""
     comparisons: list[tuple[Variant, list[tuple[Result, Result]]]]
     """Of the variants."""
+    trials: list[TrialResult]
+    """Of the study of robustness."""
     checks: list[table1.Check]
     """Of Table 1."""
     seconds: dict[str, float]
     """By step; the steps of a run in several threads add up to more than the run took."""
     missing: int
-    """Measurements, of a cell in a draw, that are not done; Table 1 is one."""
+    """Measurements, of a cell in a draw or of a trial, that are not done; Table 1 is one."""
 
     def of(self, table: str, protocol: str) -> list[Result]:
         """Results of one table and protocol."""
         return [result for result in self.results if (result.cell.table, result.cell.protocol) == (table, protocol)]
+
+    def trials_of(self, dataset: str, varied: str | None = None) -> list[TrialResult]:
+        """Results of one set of the study of robustness, or of the curve where something about it is varied."""
+        return [result for result in self.trials if (result.trial.dataset, result.trial.varied) == (dataset, varied)]
 
 
 def setup_of(seed: int, mnist: datasets.Mnist | None) -> dict[str, Any]:
@@ -144,26 +172,39 @@ def setup_of(seed: int, mnist: datasets.Mnist | None) -> dict[str, Any]:
 
 
 class Run:
-    """Measures what a store lacks. Of `total` measurements, of a cell in a draw, `done` were there before."""
+    """Measures what a store lacks.
+
+    Of `total` measurements, of a cell in a draw or of a trial, `done` were there before.
+    """
 
     def __init__(self, choice: Choice, mnist: datasets.Mnist | None, folder: Path) -> None:
         self.choice, self.mnist = choice, mnist
         if mnist and choice.needs_digits:
             choice.check_digits(mnist)
         self.cells, self.variants = choice.cells(mnist), choice.variants(mnist)
+        self.trials = choice.trials()
         self.setup = setup_of(choice.seed, mnist)
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        self.store = Store(folder, {"linmnist": self.setup, "academic": {**self.setup, "digits": None}})
+        setups = {"linmnist": self.setup, "academic": {**self.setup, "digits": None}}
+        if self.trials:
+            others = rivals.versions()
+            setups |= {f"{n}, {other}": {**s, other: others[other]} for n, s in setups.items() for other in others}
+            self.setup = {**self.setup, **others}
+        self.store = Store(folder, setups)
         compared = [cell for variant in self.variants for pair in variant.pairs() for cell in pair]
         self.wanted = list(dict.fromkeys([*self.cells, *compared]))
-        self.total = len(self.wanted) * choice.draws
-        self.done = self.total - len(self.missing())
+        self.total = len(self.wanted) * choice.draws + len(self.trials)
+        self.done = self.total - len(self.missing()) - len(self.missing_trials())
 
     def missing(self) -> list[tuple[Cell, int]]:
         """Cells and draws that are not measured yet."""
         draws = range(self.choice.draws)
         return [(cell, draw) for cell in self.wanted for draw in draws if (cell, draw) not in self.store]
+
+    def missing_trials(self) -> list[Trial]:
+        """Trials that are not measured yet."""
+        return [trial for trial in self.trials if (trial, 0) not in self.store]
 
     def _tasks(self) -> list[tuple[int, list[Cell]]]:
         """Cells that share their images, and the draw; the first draw of all tables first.
@@ -186,7 +227,7 @@ class Run:
 
         stop = threading.Event()
         tasks = self._tasks()
-        total = sum(_cost(cell) for _, cells in tasks for cell in cells)
+        total = sum(_cost(cell) for _, cells in tasks for cell in cells) + sum(map(_cost, self.missing_trials()))
         workers = _parallel.n_workers(n_jobs, len(tasks) * _parallel.WORTH_A_THREAD)
         form = "{desc} {percentage:3.0f}%|{bar}| {elapsed} gone, {remaining} to go"
         with (
@@ -202,6 +243,19 @@ class Run:
                         return
 
             _parallel.for_each(work, tasks, workers, stop)
+            for trial in self._measure_trials(n_jobs):
+                bar.set_description_str(f"robustness, {trial.dataset}", refresh=False)
+                bar.update(_cost(trial))
+
+    def _measure_trials(self, n_jobs: int | None) -> Iterator[Trial]:
+        """One set of images after the other, each in several threads."""
+        for trials in robustness.by_images(self.missing_trials()):
+            began = time.perf_counter()
+            for trial, accuracies in robustness.run(trials, self.choice.seed, self.mnist, n_jobs):
+                now = time.perf_counter()
+                self.store.add(trial, 0, accuracies, now - began)
+                began = now
+                yield trial
 
     def _measure(self, draw: int, cells: list[Cell]) -> Iterator[Cell]:
         table, began = TABLES[cells[0].table], time.perf_counter()
@@ -227,17 +281,24 @@ class Run:
         for cell in self.wanted:
             step = f"{cell.table}, {cell.protocol}" if cell.variant is None else f"variant, {cell.variant}"
             steps[step] = steps.get(step, 0.0) + self.store.seconds_of(cell, self.choice.draws)
+        trials = {trial: self.store.draws_of(trial, 1) for trial in self.trials}
+        for trial in trials:
+            step = f"robustness, {trial.dataset}" + (", curve" if trial.varied else "")
+            steps[step] = steps.get(step, 0.0) + self.store.seconds_of(trial, 1)
         return Outcome(
             self.choice,
             {"digits_source": self.mnist.source if self.mnist else None, **self.setup},
             [result(cell, draws[cell]) for cell in self.cells if draws[cell]],
             [(variant, [pair for p in variant.pairs() if (pair := compared(*p))]) for variant in self.variants],
+            [sum_up(trial, paper.authors_of(trial), runs[0]) for trial, runs in trials.items() if runs],
             checks,
             {**steps, **seconds},
-            len(self.missing()) + int("table1" in self.choice.parts and not checks),
+            len(self.missing()) + len(self.missing_trials()) + int("table1" in self.choice.parts and not checks),
         )
 
 
-def _cost(cell: Cell) -> int:
-    """Roughly how long a cell takes, for the progress bar."""
+def _cost(cell: Cell | Trial) -> int:
+    """Roughly how long a cell or a trial takes, for the progress bar."""
+    if isinstance(cell, Trial):
+        return 300 * cell.class_size
     return cell.class_size * (8 + (cell.n_angles or 16))

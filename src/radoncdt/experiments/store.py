@@ -1,7 +1,7 @@
 """Accuracies on disk, so that a second run goes on where the first one stopped.
 
-`runs.jsonl` has a line for each set-up and for each cell of each draw. Lines are only ever added, and lines of other
-set-ups are left alone, so neither an interrupted run nor another seed loses what was measured.
+`runs.jsonl` has a line for each set-up, for each cell of each draw, and for each trial. Lines are only ever added, and
+lines of other set-ups are left alone, so neither an interrupted run nor another seed loses what was measured.
 """
 
 import hashlib
@@ -13,19 +13,23 @@ from pathlib import Path
 from typing import Any
 
 from radoncdt.experiments.cells import Cell
+from radoncdt.experiments.trials import Trial
 
 NAME = "runs.jsonl"
 
+KINDS: dict[str, type[Cell] | type[Trial]] = {"cell": Cell, "trial": Trial}
+"""What a line can hold the accuracies of. A trial has but one draw, the first."""
+
 
 class Store:
-    """Accuracies by cell and draw, of one set-up for each dataset."""
+    """Accuracies by cell or trial, and draw, of one set-up of each name."""
 
     def __init__(self, folder: Path, setups: Mapping[str, Mapping[str, Any]]) -> None:
         self.path = folder / NAME
-        self.keys = {dataset: _key(setup) for dataset, setup in setups.items()}
+        self.keys = {name: _key(setup) for name, setup in setups.items()}
         self._lock = threading.Lock()
-        self._runs: dict[tuple[Cell, int], list[float]] = {}
-        self._seconds: dict[tuple[Cell, int], float] = {}
+        self._runs: dict[tuple[Cell | Trial, int], list[float]] = {}
+        self._seconds: dict[tuple[Cell | Trial, int], float] = {}
         known, cut_off = self._read()
         if cut_off:  # the last line, by an interruption
             self._append("\n")
@@ -45,11 +49,11 @@ class Store:
             try:
                 record = json.loads(line)
                 known.add(record["setup"])
-                if "cell" in record:
-                    cell, draw = Cell(**record["cell"]), int(record["draw"])
+                for kind in KINDS.keys() & record.keys():
+                    cell, draw = KINDS[kind](**record[kind]), int(record["draw"])
                     accuracies = [float(value) for value in record["accuracies"]]
                     valid = len(accuracies) == cell.n_accuracies and all(0 <= value <= 1 for value in accuracies)
-                    if valid and record["setup"] == self.keys[cell.dataset]:
+                    if valid and record["setup"] == self.keys[cell.setup]:
                         self._runs[cell, draw], self._seconds[cell, draw] = accuracies, float(record["seconds"])
             except (ValueError, TypeError, KeyError):
                 continue
@@ -64,20 +68,21 @@ class Store:
         with self._lock, self.path.open("a", encoding="utf-8") as file:
             file.write(text)
 
-    def __contains__(self, place: tuple[Cell, int]) -> bool:
+    def __contains__(self, place: tuple[Cell | Trial, int]) -> bool:
         return place in self._runs
 
-    def add(self, cell: Cell, draw: int, accuracies: Sequence[float], seconds: float) -> None:
-        """Keep the accuracies of a cell in a draw, and how long they took."""
-        record = {"cell": asdict(cell), "draw": draw, "accuracies": list(accuracies), "seconds": round(seconds, 4)}
-        self._append(json.dumps({"setup": self.keys[cell.dataset], **record}) + "\n")
+    def add(self, cell: Cell | Trial, draw: int, accuracies: Sequence[float], seconds: float) -> None:
+        """Keep the accuracies of a cell in a draw, or of a trial, and how long they took."""
+        (kind,) = (name for name, type_ in KINDS.items() if isinstance(cell, type_))
+        record = {kind: asdict(cell), "draw": draw, "accuracies": list(accuracies), "seconds": round(seconds, 4)}
+        self._append(json.dumps({"setup": self.keys[cell.setup], **record}) + "\n")
         self._runs[cell, draw], self._seconds[cell, draw] = list(accuracies), seconds
 
-    def draws_of(self, cell: Cell, n: int) -> dict[int, list[float]]:
+    def draws_of(self, cell: Cell | Trial, n: int) -> dict[int, list[float]]:
         """Accuracies of a cell in those of the first n draws that are done."""
         return {draw: self._runs[cell, draw] for draw in range(n) if (cell, draw) in self._runs}
 
-    def seconds_of(self, cell: Cell, n: int) -> float:
+    def seconds_of(self, cell: Cell | Trial, n: int) -> float:
         """How long the first n draws of a cell took."""
         return sum(self._seconds.get((cell, draw), 0.0) for draw in range(n))
 

@@ -11,6 +11,7 @@ from radoncdt.experiments import names
 from radoncdt.experiments.cells import Result
 from radoncdt.experiments.page import NOTABLE, column, figure, mark, printed
 from radoncdt.experiments.run import TABLES, Outcome
+from radoncdt.experiments.trials import TrialResult
 
 WIDTH = 100
 """Where there is no terminal to ask."""
@@ -30,6 +31,10 @@ def show(outcome: Outcome, file: Any) -> None:
             f"Red and green, as published: {NOTABLE:g} standard errors and more below and above the paper. "
             "max: the largest of the folds, which is what the paper prints for the R-CDT in Table 4."
         )
+    if outcome.trials:
+        console.print(
+            "\nRobustness: the nearest training image, mean over the repetitions; below, the authors' figure."
+        )
 
 
 def _tables(outcome: Outcome) -> list[Table]:
@@ -44,6 +49,11 @@ def _tables(outcome: Outcome) -> list[Table]:
                 tables.append(shape(f"{table.caption}, {protocol}", results))
     if any(pairs for _, pairs in outcome.comparisons):
         tables.append(_variants(outcome))
+    nearest = [r for r in outcome.trials if r.trial.k == 1 and not r.trial.varied]
+    for digits in (False, True):
+        chosen = [r for r in nearest if (r.trial.dataset == "linmnist10") == digits]
+        if chosen:
+            tables.append(_robustness("digits" if digits else "symbols", chosen))
     return tables
 
 
@@ -113,3 +123,19 @@ def _variants(outcome: Outcome) -> Table:
             change = f"{worst.mean:.3f} → {other.mean:.3f}\n{where}"
             table.add_row(variant.title, variant.published, variant.otherwise, change)
     return table
+
+
+def _robustness(title: str, results: Sequence[TrialResult]) -> Table:
+    places = {(r.trial.method, r.trial.dataset, r.trial.n_train): r for r in results}
+    columns = list(dict.fromkeys((dataset, n_train) for _, dataset, n_train in places))
+    table = _new(f"Robustness, {title}", "method", *(f"{names.SETS[name]}\n{n}" for name, n in columns), left=1)
+    for method in dict.fromkeys(method for method, _, _ in places):
+        table.add_row(names.METHODS[method], *(_trial(places.get((method, *column))) for column in columns))
+    return table
+
+
+def _trial(result: TrialResult | None) -> Text:
+    if result is None:
+        return Text("")
+    text = Text(f"{result.mean:.3f}", style="bold")
+    return text if result.authors is None else text.append(f"\n{result.authors:.3f}", style="not bold default dim")

@@ -497,6 +497,7 @@ def _digits(options: argparse.Namespace, parser: argparse.ArgumentParser) -> dat
 def _in_words_of_the_command(error: Exception) -> str:
     """A message of the package, with its arguments named as the options are."""
     renamed = {"folder": "--mnist-dir", "n_components": "--components", "parts": "PART"}
+    renamed |= {"moving": "MOVING", "fixed": "FIXED"}
     same = ("draws", "seed", "angles", "sizes", "repetitions", "out", "directions")
     limits = ("max_aspect", "max_shear", "max_scale")
     options = renamed | {name: f"--{name.replace('_', '-')}" for name in (*same, *limits)}

@@ -11,7 +11,7 @@ import pytest
 
 import radoncdt
 from radoncdt import datasets
-from radoncdt.experiments import Cell, names, paper
+from radoncdt.experiments import Cell, names, paper, robustness
 from radoncdt.experiments.cells import summarise
 from radoncdt.experiments.page import mark
 from radoncdt.experiments.run import TABLES
@@ -46,6 +46,26 @@ def test_the_tutorial_runs(tmp_path, monkeypatch):
 def test_the_python_past_the_paper_runs():
     names = run_python_in((ROOT / "docs" / "beyond.md").read_text())
     assert names["still"].shape == (8 * 64,)
+
+
+STUDY = "| method | aff 5 / 10 | elastic 5 / 10 | salt 5 / 10 | all 5 / 10 | LinMNIST-10 11 / 25 / 50 |"
+
+
+@pytest.mark.parametrize("name", ["elastic", "salt"])
+def test_the_figures_of_the_study_of_robustness_are_measured(name):
+    """Those of registration on two of the sets; the others are measured alike."""
+    lines = (ROOT / "docs" / "beyond.md").read_text().splitlines()
+    title, _, *rows = [line.strip("| ").split(" | ") for line in lines[lines.index(STUDY) :]]
+    column = title.index(f"{names.SETS[name]} 5 / 10")
+    printed = {row[0]: row[column] for row in rows if len(row) == len(title)}
+    methods = ("registered", "robust")
+    trials = [
+        t for t in robustness.trials(20) if t.dataset == name and t.method in methods and t.k == 1 and not t.varied
+    ]
+    found = {trial: np.mean(accuracies) for trial, accuracies in robustness.run(trials, 0, None, -1)}
+    for method in methods:
+        few, more = (found[t] for t in trials if t.method == method)
+        assert printed[names.METHODS[method]] == f"{few:.3f} / {more:.3f}"
 
 
 @pytest.mark.parametrize("path", [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")], ids=lambda path: path.name)

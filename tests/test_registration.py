@@ -146,6 +146,10 @@ def test_limits_leave_the_best_of_the_plausible_turns(limits):
         if expected < np.inf:
             registration = register(first[i], second[j], **limits)
             assert registration.distance == pytest.approx(expected, rel=1e-9)
+            for each in (registration, *registration.alternatives):
+                assert each.aspect <= aspect * (1 + 1e-5)
+                assert abs(each.shear) <= most[1] + 1e-3
+                assert 1 / most[2] <= each.scale * (1 + 1e-5) <= most[2] * (1 + 2e-5)
         else:
             with pytest.raises(ValueError, match="no map from `moving` to `fixed` is plausible: none within"):
                 register(first[i], second[j], **limits)

@@ -10,7 +10,7 @@ symmetric and has the triangle inequality.
 
 import itertools
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -79,6 +79,16 @@ class Plausible:
         aspect = (SIMILAR if self.similarity else np.inf) if self.max_aspect is None else self.max_aspect
         shear = 90.0 if self.max_shear is None else self.max_shear
         return Limits(float(aspect), float(np.deg2rad(shear)), float(self.max_scale or np.inf))
+
+    def admits(self, registration: "Registration") -> bool:
+        """Whether a map is within the limits, up to rounding."""
+        aspect, shear, scale = self.limits
+        return bool(
+            registration.aspect <= aspect * (1 + 1e-6)
+            and abs(np.deg2rad(registration.shear)) <= shear + 1e-6
+            and 1 / scale <= registration.scale * (1 + 1e-6)
+            and registration.scale <= scale * (1 + 1e-6)
+        )
 
     def __str__(self) -> str:
         given = {"max_aspect": self.max_aspect, "max_shear": self.max_shear, "max_scale": self.max_scale}
@@ -237,18 +247,30 @@ def register(
     return replace(best, alternatives=tuple(others))
 
 
+class _Peak(NamedTuple):
+    """A turn of the whitened measures at which they fit better than a little before and a little behind."""
+
+    distance: float
+    """At the step."""
+    mirrored: bool
+    step: float
+    """The angle of the nearest step of the circle."""
+    angle: float
+    """Between the steps."""
+
+
 def _peaks(
     moving: Descriptors, fixed: Descriptors, reflections: bool, plausible: Plausible, tolerance: float
-) -> list[tuple[float, float, bool]]:
-    """Distance at the nearest step, angle and handedness of the peaks of the correlation, the best first."""
+) -> list[_Peak]:
+    """The peaks of the correlation at plausible steps whose distance is near the best, the best first."""
     from radoncdt import _match_kernels
 
     n_angles = moving.settings.n_angles
     n = 2 * n_angles
     target, spectrum = (spectrum_of(some.values)[0] for some in (fixed, moving))
-    # of G_k with F_{k−s} and with F_{s−k}, the zeroth frequency being the same everywhere
+    # of G_k with F_{k−s} and with F_{s−k}
     products = [(target * spectrum.conj()).sum(axis=-1), (target * spectrum).sum(axis=-1)][: 1 + reflections]
-    correlations = np.array([np.fft.irfft(_halved(product), n) for product in products])
+    correlations = np.array([np.fft.irfft(_halved(product), n, norm="forward") for product in products])
     if plausible.limited:
         allowed = _match_kernels.plausible_turns(
             moving.waves.covariances[0], fixed.waves.covariances[0], plausible.limits, n_angles
@@ -266,13 +288,16 @@ def _peaks(
     for mirrored, step in np.argwhere(peaks):
         turned = circle[step - steps if mirrored else steps - step]  # negative indices count from the end
         distance = float(np.sqrt(np.mean((fixed.values[0] - turned) ** 2, dtype=np.float64)))
-        found.append((distance, int(step), bool(mirrored)))
-    found.sort(key=lambda peak: (round(peak[0], 9), peak[2], peak[1]))  # of equals that which does not mirror
-    near = [peak for peak in found if peak[0] <= found[0][0] + tolerance]
-    return [
-        (distance, _refined(products[mirrored], np.pi * step / n_angles, n_angles), mirrored)
-        for distance, step, mirrored in near
-    ]
+        angle = np.pi * int(step) / n_angles
+        found.append(_Peak(distance, bool(mirrored), angle, _refined(products[mirrored], angle, n_angles)))
+    found.sort(key=lambda peak: (round(peak.distance, 9), peak.mirrored, peak.step))  # plain ones first, of equals
+    near: list[_Peak] = []
+    for peak in found:
+        alike = (other.angle - peak.angle for other in near if other.mirrored == peak.mirrored)
+        twice = any(abs(np.angle(np.exp(1j * turn))) < np.pi / n for turn in alike)  # two steps of one peak
+        if peak.distance <= found[0].distance + tolerance and not twice:
+            near.append(peak)
+    return near
 
 
 def _halved(product: NDArray[np.complex128]) -> NDArray[np.complex128]:
@@ -285,7 +310,7 @@ def _halved(product: NDArray[np.complex128]) -> NDArray[np.complex128]:
 def _refined(product: NDArray[np.complex128], angle: float, n_angles: int) -> float:
     """The maximum of Re Σ_q product_q e^{iqφ} next to an angle of the circle's grid, by Newton's method.
 
-    It stays within a step of where it began; where the curve is not concave, or flat, it stays there.
+    Where that leads further than a step away, or the curve is not concave, or flat, it is the angle itself.
     """
     frequencies = np.arange(n_angles + 1)
     phi = angle
@@ -293,33 +318,37 @@ def _refined(product: NDArray[np.complex128], angle: float, n_angles: int) -> fl
         terms = product * np.exp(1j * frequencies * phi)
         slope, bend = -(frequencies @ terms.imag), -(frequencies**2 @ terms.real)
         if not bend < -1e-12 * np.abs(product).max():
-            break
+            return angle
         step = slope / bend
-        if abs(phi - step - angle) > np.pi / n_angles:
-            break
         phi -= step
+        if abs(phi - angle) > np.pi / n_angles:
+            return angle
         if abs(step) < 1e-14:
             break
     return float(phi)
 
 
 def _registrations(
-    moving: Descriptors, fixed: Descriptors, peaks: list[tuple[float, float, bool]], plausible: Plausible
+    moving: Descriptors, fixed: Descriptors, peaks: list[_Peak], plausible: Plausible
 ) -> list[Registration]:
     """The maps that belong to turns of the whitened measures."""
     (height, width), (fixed_height, fixed_width) = moving.frames[0].tolist(), fixed.frames[0].tolist()
+    frames = (height, width), (fixed_height, fixed_width)
     root, inverse = square_root(fixed.covariances[0]), np.linalg.inv(square_root(moving.covariances[0]))
     found = []
-    for distance, angle, mirrored in peaks:
-        c, s = np.cos(angle), np.sin(angle)
-        sign = -1.0 if mirrored else 1.0
-        matrix = root @ np.array([[c, -s * sign], [s, c * sign]]) @ inverse
+    for peak in peaks:
+        for angle in (peak.angle, peak.step):  # between the steps a map may be beyond a limit that the step keeps
+            c, s, sign = np.cos(angle), np.sin(angle), -1.0 if peak.mirrored else 1.0
+            matrix = root @ np.array([[c, -s * sign], [s, c * sign]]) @ inverse
+            shift = fixed.means[0] - matrix @ moving.means[0]
+            registration = Registration(matrix, shift, peak.distance, peak.mirrored, frames=frames)
+            if plausible.admits(registration):
+                break
         if plausible.similarity:
             left, scales, right = np.linalg.svd(matrix)
             matrix = np.sqrt(scales.prod()) * left @ right
-        shift = fixed.means[0] - matrix @ moving.means[0]
-        frames = (height, width), (fixed_height, fixed_width)
-        found.append(Registration(matrix, shift, distance, mirrored, frames=frames))
+            registration = replace(registration, matrix=matrix, shift=fixed.means[0] - matrix @ moving.means[0])
+        found.append(registration)
     return found
 
 

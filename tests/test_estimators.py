@@ -7,17 +7,16 @@ import pandas
 import polars
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from rows import OfRows, checks
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import estimator_checks_generator
-from sklearn.utils.validation import validate_data
 
 import radoncdt
 from radoncdt import NormalizedRadonCDT, PointCloud, RadonCDT
-from radoncdt.measures import Batch
 
 RNG = np.random.default_rng(0)
 STACK = RNG.random((12, 14, 10)) * (RNG.random((12, 14, 10)) < 0.6)
@@ -35,18 +34,6 @@ each = pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 # ---------------------------------------------------------------- the checks of scikit-learn
 
 
-class OfRows:
-    """Reads each row of a table as an image one pixel high, whatever its length, so that any table will do."""
-
-    def _read(self, X, *, reset):  # noqa: N803
-        return Batch.read(validate_data(self, X, reset=reset, dtype=(np.float64, np.float32))[:, None], "X")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array, tags.input_tags.three_d_array = True, False
-        return tags
-
-
 class RadonCDTOfRows(OfRows, RadonCDT):
     pass
 
@@ -55,25 +42,11 @@ class NormalizedRadonCDTOfRows(OfRows, NormalizedRadonCDT):
     pass
 
 
-CANNOT = {
-    "check_estimators_dtypes": "its tables have rows of zeros, which have no mass",
-    "check_fit2d_1feature": "its table has rows of zeros, which have no mass",
-    "check_positive_only_tag_during_fit": "expects other words in the message than ours",
-}
-
-
-def checks():
-    for estimator in (RadonCDTOfRows(4, 5), NormalizedRadonCDTOfRows(4, 5), NormalizedRadonCDTOfRows(4, 5, None)):
-        for instance, check in estimator_checks_generator(estimator):
-            name = check.func.__name__ if hasattr(check, "func") else check.__name__
-            marks = pytest.mark.xfail(reason=CANNOT[name]) if name in CANNOT else ()
-            yield pytest.param(instance, check, id=f"{estimator}-{name}", marks=marks)
-
-
-@pytest.mark.parametrize(("estimator", "check"), [*checks()])
+@pytest.mark.parametrize(
+    ("estimator", "check"),
+    [*checks(RadonCDTOfRows(4, 5), NormalizedRadonCDTOfRows(4, 5), NormalizedRadonCDTOfRows(4, 5, None))],
+)
 def test_scikit_learn_agrees(estimator, check):
-    if check.func.__name__ == "check_array_api_input":
-        pytest.skip("needs SCIPY_ARRAY_API")
     check(estimator)
 
 

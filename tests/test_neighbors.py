@@ -9,12 +9,11 @@ from drawn import clouds
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from rows import OfRows, checks
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.utils.estimator_checks import estimator_checks_generator
-from sklearn.utils.validation import validate_data
 
 from radoncdt import (
     AffineNeighbors,
@@ -27,7 +26,6 @@ from radoncdt import (
     pooled_nrcdt,
     push_forward,
 )
-from radoncdt.measures import Batch
 from radoncdt.registration import Plausible
 from radoncdt.search import SLACK, AffineIndex
 
@@ -222,18 +220,6 @@ def test_goes_with_scikit_learn(drawn):
     assert not hasattr(clone(fitted), "classes_")
 
 
-class OfRows:
-    """Reads each row of a table as an image one pixel high, so that any table will do."""
-
-    def _read(self, X, *, reset):  # noqa: N803
-        return Batch.read(validate_data(self, X, reset=reset, dtype=(np.float64, np.float32))[:, None], "X")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array, tags.input_tags.three_d_array = True, False
-        return tags
-
-
 class NeighborsOfRows(OfRows, AffineNeighbors):
     pass
 
@@ -242,25 +228,11 @@ class ClassifierOfRows(OfRows, AffineNeighborsClassifier):
     pass
 
 
-CANNOT = {
-    "check_estimators_dtypes": "its tables have rows of zeros, which have no mass",
-    "check_fit2d_1feature": "its table has rows of zeros, which have no mass",
-    "check_positive_only_tag_during_fit": "expects other words in the message than ours",
-}
-
-
-def checks():
-    for estimator in (NeighborsOfRows(1, n_angles=4, n_levels=5), ClassifierOfRows(n_angles=4, n_levels=5)):
-        for instance, check in estimator_checks_generator(estimator):
-            name = check.func.__name__ if hasattr(check, "func") else check.__name__
-            marks = pytest.mark.xfail(reason=CANNOT[name]) if name in CANNOT else ()
-            yield pytest.param(instance, check, id=f"{type(estimator).__name__}-{name}", marks=marks)
-
-
-@pytest.mark.parametrize(("estimator", "check"), [*checks()])
+@pytest.mark.parametrize(
+    ("estimator", "check"),
+    [*checks(NeighborsOfRows(1, n_angles=4, n_levels=5), ClassifierOfRows(n_angles=4, n_levels=5))],
+)
 def test_scikit_learn_agrees(estimator, check):
-    if check.func.__name__ == "check_array_api_input":
-        pytest.skip("needs SCIPY_ARRAY_API")
     check(estimator)
 
 

@@ -119,3 +119,48 @@ def test_the_pipeline_has_six_panels_and_can_be_saved(tmp_path):
 def test_refuses(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+# ---------------------------------------------------------------- overlays
+
+FLAG = np.zeros((40, 50))
+FLAG[5:35, 10:13] = FLAG[5:15, 13:30] = 1
+
+
+def test_an_overlay_is_dark_where_both_are():
+    moved = np.rot90(FLAG)
+    ax = plot.overlay(FLAG, moved, radoncdt.register(FLAG, moved))
+    picture = ax.images[0].get_array()
+    left, right, bottom, top = ax.images[0].get_extent()
+    assert picture.shape == (round(top - bottom), round(right - left), 3)
+    dark, coloured = picture.max(axis=2) < 0.2, np.ptp(picture, axis=2) > 0.2
+    assert dark.sum() == pytest.approx(FLAG.sum(), rel=0.15)
+    assert coloured.sum() < 0.1 * dark.sum()
+    assert "rotated by 90.0°" in ax.get_title().replace("\n", " ")
+    ax.figure.canvas.draw()
+
+
+def test_an_overlay_that_does_not_fit_shows_both_colours():
+    wrong = radoncdt.Registration(np.diag([2.0, 0.5]), np.array([30.0, 0.0]), 0.5, False)
+    picture = plot.overlay(FLAG, FLAG, wrong).images[0].get_array()
+    red, _, blue = np.moveaxis(picture, -1, 0)
+    assert ((red - blue) > 0.5).sum() > 50  # orange
+    assert ((blue - red) > 0.5).sum() > 50  # blue
+
+
+def test_overlays_of_clouds_and_of_maps_that_blow_up_are_drawn():
+    cloud = PointCloud(np.random.default_rng(0).normal(size=(20, 2)))
+    moved = radoncdt.push_forward(cloud, [[1, 0.5], [0, 2]], [3, 1])
+    ax = plot.overlay(cloud, moved, radoncdt.register(cloud, moved))
+    first, second = (points.get_offsets() for points in ax.collections)
+    assert_allclose(first, second, atol=0.2)
+    far = radoncdt.Registration(1e6 * np.eye(2), np.zeros(2), 0.5, False)
+    assert max(plot.overlay(FLAG, FLAG, far).images[0].get_array().shape) <= plot.MOST_OF_A_PICTURE
+    plot.overlay(FLAG, cloud, far).figure.canvas.draw()
+
+
+def test_overlays_refuse_what_is_no_registration():
+    with pytest.raises(TypeError, match="`registration` must be of the type Registration, got None"):
+        plot.overlay(FLAG, FLAG, None)
+    with pytest.raises(ValueError, match="`fixed` must have mass"):
+        plot.overlay(FLAG, 0 * FLAG, radoncdt.register(FLAG, FLAG))

@@ -232,10 +232,11 @@ def overlay(
     items = [Batch.of_one(m, name).items[0] for m, name in ((moving, "moving"), (fixed, "fixed"))]
     matrix, shift = registration.matrix, registration.shift
     extents = [_corners(items[0]) @ matrix.T + shift, _corners(items[1])]
-    height, width = 2 * np.ceil(1.05 * np.abs(np.concatenate(extents)[:, ::-1]).max(axis=0)).astype(int) + 1
-    canvas = tuple(np.minimum((height, width), MOST_OF_A_PICTURE).tolist())
+    halves = np.ceil(1.05 * np.abs(np.concatenate(extents)[:, ::-1]).max(axis=0).clip(1, MOST_OF_A_PICTURE / 2 - 1))
+    odd = np.ones(2) if isinstance(items[1], PointCloud) else np.array(items[1].shape) % 2  # lest it be blurred
+    rows, columns = (2 * halves + odd).astype(int).clip(max=MOST_OF_A_PICTURE).tolist()
     ax = _axes(ax)
-    darkness = np.zeros((*canvas, 3))
+    darkness = np.zeros((rows, columns, 3))
     for item, colour, map_ in zip(items, OVERLAY.values(), ((matrix, shift), (np.eye(2), np.zeros(2)))):
         if isinstance(item, PointCloud):
             points = item.points @ map_[0].T + map_[1]
@@ -244,9 +245,8 @@ def overlay(
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of ink that is off a picture of limited size
-            picture = push_forward(item / item.max(), *map_, shape=canvas) * abs(np.linalg.det(map_[0]))
+            picture = push_forward(item / item.max(), *map_, shape=(rows, columns)) * abs(np.linalg.det(map_[0]))
         darkness += np.clip(picture, 0, 1)[:, :, None] * (1 - np.array(to_rgb(colour)))
-    rows, columns = canvas
     ax.imshow(np.clip(1 - darkness, 0, 1), extent=(-columns / 2, columns / 2, -rows / 2, rows / 2))
     ax.set_aspect("equal")
     for name, colour in OVERLAY.items():

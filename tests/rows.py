@@ -1,0 +1,37 @@
+"""Estimators of images on tables, so that scikit-learn's own checks can try them."""
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import estimator_checks_generator
+from sklearn.utils.validation import validate_data
+
+from radoncdt.measures import Batch
+
+CANNOT = {
+    "check_estimators_dtypes": "its tables have rows of zeros, which have no mass",
+    "check_fit2d_1feature": "its table has rows of zeros, which have no mass",
+    "check_positive_only_tag_during_fit": "expects other words in the message than ours",
+}
+
+
+class OfRows:
+    """Reads each row of a table as an image one pixel high, whatever its length, so that any table will do."""
+
+    def _read(self, X, *, reset):  # noqa: N803
+        return Batch.read(validate_data(self, X, reset=reset, dtype=(np.float64, np.float32))[:, None], "X")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array, tags.input_tags.three_d_array = True, False
+        return tags
+
+
+def checks(*estimators):
+    """What scikit-learn asks of them, each with its name."""
+    for estimator in estimators:
+        for instance, check in estimator_checks_generator(estimator):
+            name = check.func.__name__ if hasattr(check, "func") else check.__name__
+            marks = pytest.mark.xfail(reason=CANNOT[name]) if name in CANNOT else ()
+            if name == "check_array_api_input":
+                marks = pytest.mark.skip("needs SCIPY_ARRAY_API")
+            yield pytest.param(instance, check, id=f"{estimator}-{name}", marks=marks)

@@ -202,9 +202,9 @@ def root(covariance, power):
     return vectors @ np.diag(values**power) @ vectors.T
 
 
-def maps_of_all_turns(moving, fixed, n_angles):
-    """The matrices A (4n, 2, 2) that belong to these turns, from the two scatters."""
-    angles = np.pi * np.arange(2 * n_angles) / n_angles
+def maps_of_all_turns(moving, fixed, n_angles, offset=0.0):
+    """The matrices A (4n, 2, 2) that belong to these turns, and so many steps more, from the two scatters."""
+    angles = np.pi * (np.arange(2 * n_angles) + offset) / n_angles
     turns = np.array([[[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]] for a in angles])
     turns = np.concatenate([turns, turns @ np.diag([1, -1])])
     return root(fixed, 0.5) @ turns @ root(moving, -0.5)

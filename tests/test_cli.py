@@ -393,7 +393,7 @@ def test_register_obeys_its_options(folder, capsys):
         (
             ["moving.png", "fixed.png", "--max-aspect", "0.5"],
             2,
-            "--max-aspect must be a number at least 1, or None, got 0.5",
+            "--max-aspect must be a number at least 1, got 0.5",
         ),
         (
             ["moving.png", "fixed.png", "--out", "picture.txt"],
@@ -401,6 +401,8 @@ def test_register_obeys_its_options(folder, capsys):
             "--out must end in .png, .pdf or .svg, got picture.txt",
         ),
         (["moving.png", "fixed.png", "--json", "no/map.json"], 2, "--json must be in a folder that exists"),
+        (["moving.png", "fixed.png", "--out", "a.png", "--json", "a.png"], 2, "must be two files, got a.png twice"),
+        (["moving.png", "fixed.png", "--angles", "0"], 2, "--angles must be at least 1, got 0"),
         (["moving.png"], 2, "the following arguments are required: FIXED"),
     ],
 )

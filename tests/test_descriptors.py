@@ -166,9 +166,7 @@ def test_refuse_files_that_are_something_else(tmp_path):
 
     for damaged in (b"", b"nonsense", good[:-200], good[: len(good) // 2]):
         path.write_bytes(damaged)
-        with pytest.raises(
-            ValueError, match=r"`path` must be a file of the format .*: no npz file, or one that is cut off"
-        ):
+        with pytest.raises(ValueError, match=r"`path` must be a file of the format .*: no npz file, or one cut off"):
             load()
     changed = bytearray(good)
     changed[len(good) // 2] ^= 255  # in the middle of the values
@@ -177,7 +175,8 @@ def test_refuse_files_that_are_something_else(tmp_path):
         load()
     np.savez(path, values=STACK)
     with pytest.raises(
-        ValueError, match=r"`path` must be a file of the format 'radoncdt descriptors, version 1', got .*: none"
+        ValueError,
+        match=r"`path` must be a file of the format .*, got .*: an npz file without a format",
     ):
         load()
     with path.open("wb") as file:
@@ -189,15 +188,58 @@ def test_refuse_files_that_are_something_else(tmp_path):
         ("values", content["values"][:, :2]),
         ("means", content["means"][:3]),
         ("values", content["values"] * np.nan),
+        ("values", content["values"].astype(complex)),
+        ("values", content["values"].astype(int)),
+        ("covariances", -content["covariances"]),
+        ("frames", content["frames"] / 2),
         ("settings", np.array("{}")),
         ("settings", np.array("[")),
-        ("settings", np.array('{"moments": "none", "n_angles": 6, "n_levels": 8}')),
+        ("settings", np.array('{"moments": "none", "nu": 0, "trim": 0, "n_angles": 6, "n_levels": 8}')),
+        ("settings", np.array('{"moments": "exact", "nu": 0, "trim": 0, "n_angles": 6.0, "n_levels": 8}')),
     ):
         np.savez(path, **(content | {name: value}))
         with pytest.raises(ValueError, match="`path` must hold descriptors that belong together"):
             load()
     with pytest.raises(FileNotFoundError):
         Descriptors.load(tmp_path / "nothing.npz")
+    with pytest.raises(TypeError, match="`path` must be a path, or a file opened to read bytes, got None"):
+        Descriptors.load(None)
+
+
+def test_paths_may_lack_the_ending_but_not_the_folder(tmp_path):
+    every = describe(STACK, **OPTIONS)
+    every.save(tmp_path / "some")
+    assert len(Descriptors.load(tmp_path / "some")) == 5
+    with pytest.raises(FileNotFoundError, match=r"`path` must be in a folder that exists, got .*nowhere"):
+        every.save(tmp_path / "nowhere" / "some.npz")
+
+
+def test_other_byte_orders_are_read(tmp_path):
+    every = describe(STACK, **OPTIONS)
+    every.save(tmp_path / "some.npz")
+    content = dict(np.load(tmp_path / "some.npz"))
+    np.savez(tmp_path / "some.npz", **(content | {"values": content["values"].astype(">f4")}))
+    assert radoncdt.affine_distances(Descriptors.load(tmp_path / "some.npz"), every).diagonal().max() < 1e-6
+
+
+def test_values_that_float16_cannot_hold_are_not_written(tmp_path):
+    every = describe(STACK, **OPTIONS)
+    large = Descriptors(every.values * 1e5, every.means, every.covariances, every.frames, every.settings)
+    with pytest.raises(ValueError, match=r"`dtype` must hold the values, of which one is .*, got float16"):
+        large.save(tmp_path / "some.npz", dtype=np.float16)
+    assert not list(tmp_path.iterdir())
+
+
+def test_arrays_that_they_are_made_of_stay_writable():
+    every = describe(STACK, **OPTIONS)
+    own = every.values.copy()
+    Descriptors(own, every.means, every.covariances, every.frames, every.settings)
+    own[0] = 1
+
+
+def test_are_no_images():
+    with pytest.raises(TypeError, match="Descriptors are no images"):
+        radoncdt.max_nrcdt(describe(STACK, **OPTIONS))
 
 
 # ---------------------------------------------------------------- spectra
@@ -222,7 +264,7 @@ def test_spectra_have_the_norm_and_the_correlations_of_the_values(shape):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"moments": "levels"}, "`moments` must be 'exact' or 'robust' with whitened directions, got 'levels'"),
+        ({"moments": "levels"}, "`moments` must be one of 'exact', 'robust', got 'levels'"),
         ({"n_angles": 0}, "`n_angles` must be at least 1, got 0"),
         ({"trim": 0.5}, "`trim` must be a number from 0 to below 0.5"),
         ({"moments": "robust", "nu": 0}, "`nu` must be a positive number, got 0"),

@@ -10,9 +10,18 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.ndimage import affine_transform
 
 import radoncdt
-from radoncdt import Descriptors, PointCloud, affine_distances, datasets, describe, push_forward, register
+from radoncdt import (
+    Descriptors,
+    PointCloud,
+    _match_kernels,
+    affine_distances,
+    datasets,
+    describe,
+    push_forward,
+    register,
+)
 from radoncdt.descriptors import Settings
-from radoncdt.registration import Plausible, turned_distances
+from radoncdt.registration import Plausible, _refined, turned_distances
 
 N_ANGLES = 12
 FLAG = np.zeros((60, 60))
@@ -129,31 +138,66 @@ def test_distances_are_those_of_trying_all_turns(shape, dtype):
 )
 def test_limits_leave_the_best_of_the_plausible_turns(limits):
     rng = np.random.default_rng(0)
-    first, second = (random_descriptors(n, 16, 5, rng) for n in (6, 7))
+    first, second = (random_descriptors(n, N_ANGLES, 5, rng) for n in (5, 6))
     plausible = Plausible(**limits)
     aspect = limits.get("max_aspect", 1.1 if plausible.similarity else np.inf)
-    most = aspect, limits.get("max_shear", 90), limits.get("max_scale", np.inf)
+    most = np.array([aspect, limits.get("max_shear", 90), limits.get("max_scale", np.inf)])
     found = turned_distances(first, second, True, plausible, 1)
     infinite = 0
     for i, j in np.ndindex(found.shape):
-        maps = reference.maps_of_all_turns(first.covariances[i], second.covariances[j], 16)
-        properties = np.array([reference.aspect_shear_and_scale(a) for a in maps])
-        allowed = (properties <= most).all(axis=1) & (properties[:, 2] >= 1 / most[2])
+        moving, fixed = first.covariances[i], second.covariances[j]
+        near = _match_kernels.plausible_turns(
+            first.waves.covariances[i], second.waves.covariances[j], plausible.limits, N_ANGLES
+        )
+        # plausible are turns with a plausible one within half a step; the twin tries some of these
+        offsets = np.linspace(-0.5, 0.5, 41)
+        maps = [reference.maps_of_all_turns(moving, fixed, N_ANGLES, offset) for offset in offsets]
+        properties = np.array([[reference.aspect_shear_and_scale(a) for a in some] for some in maps])
+        allowed = (properties <= most).all(axis=2) & (properties[:, :, 2] >= 1 / most[2])
+        assert not np.isnan(near[allowed.any(axis=0)]).any()
+        chosen = np.flatnonzero(~np.isnan(near))
+        for code in chosen:
+            steps = near[code] * N_ANGLES / np.pi
+            assert abs(steps - code % (2 * N_ANGLES)) <= 0.5 + 1e-9
+            (a,) = reference.maps_of_all_turns(moving, fixed, N_ANGLES, steps - code)[[code]]
+            if code >= 2 * N_ANGLES:
+                (a,) = reference.maps_of_all_turns(moving, fixed, N_ANGLES, steps - (code - 2 * N_ANGLES))[[code]]
+            values = reference.aspect_shear_and_scale(a)
+            assert (values <= most * (1 + 1e-7) + 1e-5).all()
+            assert values[2] >= (1 - 1e-7) / most[2]
         every = reference.distances_at_all_turns(first.values[i], second.values[j])
-        expected = every[allowed].min(initial=np.inf)
+        expected = every[chosen].min(initial=np.inf)
         assert found[i, j] == pytest.approx(expected, rel=1e-12)
         infinite += expected == np.inf
         if expected < np.inf:
             registration = register(first[i], second[j], **limits)
             assert registration.distance == pytest.approx(expected, rel=1e-9)
             for each in (registration, *registration.alternatives):
-                assert each.aspect <= aspect * (1 + 1e-5)
-                assert abs(each.shear) <= most[1] + 1e-3
-                assert 1 / most[2] <= each.scale * (1 + 1e-5) <= most[2] * (1 + 2e-5)
+                values = reference.aspect_shear_and_scale(each.matrix)
+                assert (values <= most * (1 + 1e-5) + [0, 1e-3, 0]).all()
+                assert values[2] >= (1 - 1e-5) / most[2]
         else:
-            with pytest.raises(ValueError, match="no map from `moving` to `fixed` is plausible: none within"):
+            with pytest.raises(ValueError, match=r"is plausible: none within .*; the best of all has an aspect of"):
                 register(first[i], second[j], **limits)
     assert infinite < found.size
+
+
+@pytest.mark.parametrize("degrees", [0, 0.7, 1.4, 3.7, 30.5])
+@pytest.mark.parametrize("limits", [{"similarity": True}, {"max_aspect": 1.05}, {"max_shear": 3}], ids=str)
+def test_long_shapes_keep_to_limits_between_the_steps(degrees, limits):
+    """Of a shape twelve times as long as wide the next step is half a degree off, which stretches it already."""
+    cloud = PointCloud(np.random.default_rng(0).normal(size=(40, 2)) * [12, 1])
+    matrix = 1.2 * rotation(np.deg2rad(degrees))
+    found = register(cloud, push_forward(cloud, matrix, [3, 4]), **limits)
+    assert found.distance < 0.04
+    assert_allclose(found.matrix, matrix, atol=0.06)
+    assert affine_distances([cloud], [push_forward(cloud, matrix)], **limits)[0, 0] == pytest.approx(found.distance)
+
+
+def test_limits_of_nothing_at_all_admit_the_identity():
+    for limits in ({"max_shear": 0}, {"max_scale": 1}, {"max_aspect": 1}, {"similarity": True, "max_aspect": 1}):
+        assert register(FLAG, FLAG, **limits).distance < 1e-9
+        assert affine_distances([FLAG], [FLAG], **limits)[0, 0] < 1e-9
 
 
 def test_do_not_depend_on_the_batch_or_threads():
@@ -252,6 +296,33 @@ def test_the_map_is_said_in_words():
         assert part in words, words
 
 
+def test_a_peak_between_two_steps_is_one_map():
+    """A square of points, turned by half a step, has its eight symmetries."""
+    corners = PointCloud([(1, 1), (-1, 1), (-1, -1), (1, -1), (0.5, 0), (-0.5, 0), (0, 0.5), (0, -0.5)])
+    found = register(corners, push_forward(corners, rotation(np.pi / 30)), n_angles=15)
+    assert len(found.alternatives) == 7
+    assert np.rad2deg(np.pi / 30) % 90 == pytest.approx(found.rotation % 90, abs=0.1)
+
+
+def test_refined_angles_are_never_worse_than_the_steps():
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 5, 16):
+        for _ in range(100):
+            product = (rng.normal(size=n + 1) + 1j * rng.normal(size=n + 1)) * np.exp(
+                -rng.uniform(0, 2) * np.arange(n + 1)
+            )
+            product[[0, n]] = product[[0, n]].real
+
+            def value(phi, product=product, n=n):
+                return (product * np.exp(1j * np.arange(n + 1) * phi)).real.sum()
+
+            steps = np.pi * np.arange(2 * n) / n
+            best = steps[np.argmax([value(phi) for phi in steps])]
+            refined = _refined(product, best, n)
+            assert abs(refined - best) <= np.pi / n
+            assert value(refined) >= value(best) - 1e-12
+
+
 def test_symmetric_shapes_have_alternatives():
     """A square has eight, a triangle six, a flag one; all of them are symmetries, and the best does not mirror."""
     square, triangle = np.ones((41, 41)), np.pad(np.tri(60), 20)
@@ -321,13 +392,27 @@ def test_similarities_are_similarities():
         ({"max_aspect": 0.5}, "`max_aspect` must be a number at least 1, or None, got 0.5"),
         ({"max_shear": 91}, "`max_shear` must be a number from 0 to 90, or None, got 91"),
         ({"max_scale": np.nan}, "`max_scale` must be a number at least 1, or None, got nan"),
-        ({"tolerance": -1}, "`tolerance` must not be negative, got -1"),
+        ({"tolerance": -1}, "`tolerance` must be a number that is not negative, got -1"),
     ],
 )
 def test_bad_options_are_refused(options, message):
     described = describe(FLAG)
     with pytest.raises(ValueError, match=message):
         register(described, described, **options)
+
+
+def test_no_descriptors_have_no_distances():
+    described = describe(FLAG)
+    assert affine_distances(described[:0], described).shape == (0, 1)
+    assert affine_distances(described, described[:0]).shape == (1, 0)
+    assert affine_distances(described[:0]).shape == (0, 0)
+
+
+def test_a_list_of_descriptors_is_descriptors():
+    described = describe([FLAG, np.tri(40)])
+    assert_array_equal(affine_distances([described[0], described[1]]), affine_distances(described))
+    with pytest.raises(TypeError, match="Descriptors are no images"):
+        affine_distances([FLAG, described[0]])
 
 
 def test_what_cannot_be_compared_is_refused():

@@ -31,6 +31,8 @@ LANES = 8  # frequencies, or turns, in one vector of float32
 GROUPS = 2  # of odd frequencies, and as many of even ones
 KEPT = 2 * LANES * GROUPS  # the highest frequency; with fewer, too many turns remain to be tried
 ROUNDING = 1e-5  # of correlations in float32, as a share of the norms: some hundred terms, 6e-8 each
+SLACK = 1e-9  # of limits, for maps that just keep them
+TRIED = 16  # angles within a step, one more, where several limits have to be kept at once
 TURNS = 8  # those that share cosines and sines: s, n + s, n − s and 2n − s, plain and mirrored
 
 
@@ -233,46 +235,80 @@ def _open(values, circle):
 
 
 @part
-def _implausible(moving, fixed, limits, n_angles, codes, count, correlations):
-    """Set the correlations of turns to −∞ whose maps are beyond the limits.
+def _within(squares, mixed, limits, area, psi):
+    """Whether the map of a rotation by ψ/2 is within the limits; see `_plausible`."""
+    c, s = math.cos(psi), math.sin(psi)
+    xx = squares[0, 0] + squares[0, 1] * c + squares[0, 2] * s
+    yy = squares[1, 0] + squares[1, 1] * c + squares[1, 2] * s
+    xy = mixed[0] + mixed[1] * c + mixed[2] * s
+    stretched = xx + yy > (limits.aspect + 1 / limits.aspect) * area * (1 + SLACK)
+    return not stretched and abs(xy) <= (math.sin(limits.shear) + SLACK) * math.sqrt(xx * yy)
 
-    The map is A = Σ_ν^{1/2} R Σ_μ^{-1/2}. Its scales have the product √(det Σ_ν/det Σ_μ) and the squared sum
-    tr AᵀA + 2 |det A|; AᵀA = Σ_μ^{-1/2} Rᵀ Σ_ν R Σ_μ^{-1/2}.
+
+@part
+def _plausible(moving, fixed, limits, n_angles, out):
+    """A plausible rotation within half a step of each of the n steps, then mirrored ones, `out` (2n,), NaN for none.
+
+    Half a circle on it is the same again. The map is A = Σ_ν^{1/2} R Σ_μ^{-1/2}; AᵀA = Σ_μ^{-1/2} Rᵀ Σ_ν R Σ_μ^{-1/2}
+    is linear in cosine and sine of twice the angle of R, ψ. The scales have the product |det A| = √(det Σ_ν/det Σ_μ),
+    and their squares the sum tr AᵀA, which is least at one ψ and grows to both sides of it; so the aspect is decided
+    exactly. Where the shear is limited, too, some more angles of a step are tried.
     """
     size, other_size = moving[0] + moving[2], fixed[0] + fixed[2]  # products of tiny numbers might vanish
     xx, xy, yy = moving[0] / size, moving[1] / size, moving[2] / size
     vxx, vxy, vyy = fixed[0] / other_size, fixed[1] / other_size, fixed[2] / other_size
     root = math.sqrt(xx * yy - xy * xy)
-    shrunk = math.sqrt(vxx * vyy - vxy * vxy) / root  # |det A|, but for the sizes
-    area = shrunk * (other_size / size)
-    if not 1 / limits.scale <= math.sqrt(area) <= limits.scale:
-        correlations[:count] = -np.inf
+    area = math.sqrt(vxx * vyy - vxy * vxy) / root  # |det A|, but for the sizes
+    change = math.sqrt(area * (other_size / size))
+    out[:] = np.nan
+    if change > limits.scale * (1 + SLACK) or change * limits.scale * (1 + SLACK) < 1:
         return
     scale = 1 / (root * math.sqrt(xx + yy + 2 * root))
     p, q, r = (yy + root) * scale, -xy * scale, (xx + root) * scale  # Σ_μ^{-1/2}
-    squares = (limits.aspect + 1 / limits.aspect) * shrunk * (1 + 1e-9)
-    sine = math.sin(limits.shear) * (1 + 1e-9)
     middle, x, y = (vxx + vyy) / 2, (vxx - vyy) / 2, vxy
+    half = np.pi / n_angles  # of a step of ψ
+    squares, mixed = np.empty((2, 3)), np.empty(3)
+    for mirrored in range(2):
+        sign = -1.0 if mirrored else 1.0
+        for k, (a, b, d) in enumerate(((middle, 0.0, middle), (x, sign * y, -x), (y, -sign * x, -y))):
+            # Σ_μ^{-1/2} (a b; b d) Σ_μ^{-1/2}: of the constant, of the cosine, of the sine in Rᵀ Σ_ν R
+            squares[0, k] = p * p * a + 2 * p * q * b + q * q * d
+            squares[1, k] = q * q * a + 2 * q * r * b + r * r * d
+            mixed[k] = p * q * a + (p * r + q * q) * b + q * r * d
+        best = math.atan2(-(squares[0, 2] + squares[1, 2]), -(squares[0, 1] + squares[1, 1]))  # least tr AᵀA
+        lean = math.atan2(mixed[2], mixed[1])  # largest shear; none a quarter of the circle away, but for the constant
+        size_of_lean = math.hypot(mixed[1], mixed[2])
+        away = math.acos(min(max(-mixed[0] / size_of_lean, -1.0), 1.0)) if size_of_lean > 0 else 0.0
+        for step in range(n_angles):
+            psi = 2 * np.pi * step / n_angles
+            chosen = np.nan
+            for goal in (best, lean + away, lean - away):
+                offset = (goal - psi + np.pi) % (2 * np.pi) - np.pi
+                nearest = psi + min(max(offset, -half), half)
+                if _within(squares, mixed, limits, area, nearest):
+                    chosen = nearest
+                    break
+            if chosen != chosen and limits.shear < np.pi / 2:
+                for k in range(TRIED + 1):
+                    angle = psi + half * (2 * k / TRIED - 1)
+                    if _within(squares, mixed, limits, area, angle):
+                        chosen = angle
+                        break
+            out[mirrored * n_angles + step] = chosen / 2
+
+
+@part
+def _implausible(moving, fixed, limits, n_angles, codes, count, room, correlations):
+    """Set the correlations of turns to −∞ that are not near a plausible one."""
+    _plausible(moving, fixed, limits, n_angles, room)
     for k in range(count):
-        code = codes[k]
-        if code < 0:  # another place has the same turn
-            correlations[k] = -np.inf
-            continue
-        phi = 2 * np.pi * (code % (2 * n_angles)) / n_angles
-        c, s = math.cos(phi), math.sin(phi)
-        across, along = x * c + y * s, y * c - x * s  # Rᵀ Σ_ν R
-        if code >= 2 * n_angles:
-            along = -along
-        a, b, d = middle + across, along, middle - across
-        # Σ_μ^{-1/2} (a b; b d) Σ_μ^{-1/2}
-        e, f, g, h = p * a + q * b, p * b + q * d, q * a + r * b, q * b + r * d
-        gxx, gxy, gyy = e * p + f * q, e * q + f * r, g * q + h * r
-        if gxx + gyy > squares or abs(gxy) > sine * math.sqrt(gxx * gyy):
+        code = codes[k]  # below 0: another place has the same turn
+        if code < 0 or np.isnan(room[code % n_angles + (n_angles if code >= 2 * n_angles else 0)]):
             correlations[k] = -np.inf
 
 
 @part
-def _least_square(circle, x, i, y, j, turns, count, limited, limits, most, products, correlations):
+def _least_square(circle, x, i, y, j, turns, count, limited, limits, most, products, correlations, near):
     """Sum of squares, over half the circle, at the best turn that takes descriptor i of x to j of y.
 
     It is anything larger than `most` if it is that, and infinite if no turn is plausible.
@@ -287,10 +323,10 @@ def _least_square(circle, x, i, y, j, turns, count, limited, limits, most, produ
     for block in range(stride // LANES):
         _superpose(products, turns.table, block * 2 * LANES * KEPT, correlations, block * LANES, stride)
     if limited:
-        _implausible(x.covariances[i], y.covariances[j], limits, n_angles, turns.codes, count, correlations)
+        _implausible(x.covariances[i], y.covariances[j], limits, n_angles, turns.codes, count, near, correlations)
     norm, rest = x.norms[i]
     other_norm, other_rest = y.norms[j]
-    uncertain = rest * other_rest + ROUNDING * norm * other_norm
+    uncertain = rest * other_rest + ROUNDING * (1 + n_levels / 256) * norm * other_norm
     largest = _largest(correlations, count)
     if largest == -np.inf:
         return np.inf
@@ -314,9 +350,9 @@ def _least_square(circle, x, i, y, j, turns, count, limited, limits, most, produ
 
 @part
 def _room(n_angles):
-    """Room for products and correlations."""
+    """Room for products, correlations, and plausible turns."""
     stride = -(-(n_angles // 2 + 1) // LANES) * LANES
-    return np.empty(4 * KEPT, np.float32), np.empty(TURNS * stride, np.float32)
+    return np.empty(4 * KEPT, np.float32), np.empty(TURNS * stride, np.float32), np.empty(2 * n_angles)
 
 
 @kernel
@@ -327,44 +363,69 @@ def least_distances(x, y, turns, reflections, limited, limits, ascending, rows, 
     """
     n_angles, n_levels = y.values.shape[1], y.values.shape[2]
     circle = np.empty((2 * n_angles, n_levels), x.values.dtype)
-    products, correlations = _room(n_angles)
+    products, correlations, near = _room(n_angles)
     count = correlations.size if reflections else correlations.size // 2
     for i in range(rows[0], rows[1]):
         _open(x.values[i], circle)
         for j in range(max(columns[0], i + 1) if ascending else columns[0], columns[1]):
-            square = _least_square(circle, x, i, y, j, turns, count, limited, limits, np.inf, products, correlations)
+            square = _least_square(
+                circle, x, i, y, j, turns, count, limited, limits, np.inf, products, correlations, near
+            )
             distances[i, j] = math.sqrt(square / (n_angles * n_levels))
 
 
 @kernel
 def plausible_turns(moving, fixed, limits, n_angles):
-    """Which turns s, and, from 2n on, which mirrored ones, give maps within the limits."""
-    marks = np.zeros(4 * n_angles)
-    _implausible(moving, fixed, limits, n_angles, np.arange(4 * n_angles), 4 * n_angles, marks)
-    return marks == 0
+    """An angle whose map is plausible within half a step of turn s, and, from 2n on, of mirrored ones; NaN for none."""
+    near, angles = np.empty(2 * n_angles), np.empty(4 * n_angles)
+    _plausible(moving, fixed, limits, n_angles, near)
+    for code in range(4 * n_angles):
+        half = code % (2 * n_angles) // n_angles * np.pi
+        angles[code] = near[code % n_angles + (n_angles if code >= 2 * n_angles else 0)] + half
+    return angles
 
 
 @kernel
-def nearest(x, i, y, turns, reflections, limited, limits, bounds, order, left_out, radius, distances, numbers):
-    """Distances and numbers of the descriptors of y nearest to descriptor i of x, as many as there is room for.
+def within(x, i, y, turns, reflections, limited, limits, bounds, left_out, radius, distances):
+    """Distances of descriptor i of x to those of y that may be within a radius, `distances` (n,); infinite for others.
 
-    `bounds` are lower bounds of the distances, ascending in `order`. Equal distances are in the order of the numbers.
-    What is farther than `radius`, or not reached by a plausible turn, and number `left_out`, are not among them.
+    `bounds` are lower bounds of the distances.
     """
     n_angles, n_levels = y.values.shape[1], y.values.shape[2]
     circle = np.empty((2 * n_angles, n_levels), x.values.dtype)
     _open(x.values[i], circle)
-    products, correlations = _room(n_angles)
+    products, correlations, near = _room(n_angles)
+    count = correlations.size if reflections else correlations.size // 2
+    for j in range(bounds.size):
+        distances[j] = np.inf
+        if bounds[j] <= radius and j != left_out:
+            square = _least_square(
+                circle, x, i, y, j, turns, count, limited, limits, np.inf, products, correlations, near
+            )
+            distances[j] = math.sqrt(square / (n_angles * n_levels))
+
+
+@kernel
+def nearest(x, i, y, turns, reflections, limited, limits, bounds, order, left_out, distances, numbers):
+    """Distances and numbers of the descriptors of y nearest to descriptor i of x, as many as there is room for.
+
+    `bounds` are lower bounds of the distances, ascending in `order`. Equal distances are in the order of the numbers.
+    What is not reached by a plausible turn, and number `left_out`, are not among them.
+    """
+    n_angles, n_levels = y.values.shape[1], y.values.shape[2]
+    circle = np.empty((2 * n_angles, n_levels), x.values.dtype)
+    _open(x.values[i], circle)
+    products, correlations, near = _room(n_angles)
     count = correlations.size if reflections else correlations.size // 2
     found, room = 0, distances.size
     for j in order:
-        farthest = distances[room - 1] if found == room else radius
+        farthest = distances[room - 1] if found == room else np.inf
         if bounds[j] > farthest:
             break
         if j == left_out:
             continue
         most = farthest * farthest * (n_angles * n_levels) * (1 + 1e-9)
-        square = _least_square(circle, x, i, y, j, turns, count, limited, limits, most, products, correlations)
+        square = _least_square(circle, x, i, y, j, turns, count, limited, limits, most, products, correlations, near)
         distance = math.sqrt(square / (n_angles * n_levels))
         if not distance < np.inf or distance > farthest or (found == room and distance == farthest and j > numbers[-1]):
             continue

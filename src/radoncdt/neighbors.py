@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from radoncdt import _checks, _parallel
-from radoncdt.descriptors import Descriptors, Settings, check_settings, described
+from radoncdt.descriptors import Descriptors, Settings, described, joined
 from radoncdt.estimators import OfImages
 from radoncdt.registration import Plausible
 from radoncdt.search import AffineIndex
@@ -53,15 +53,17 @@ class _Neighbors(OfImages):
         self._index = AffineIndex(self.descriptors_, self.reflections, plausible)
 
     def _described(self, X: Any, settings: Settings, *, reset: bool) -> Descriptors:  # noqa: N803
-        if isinstance(X, (list, tuple)) and X and all(isinstance(item, Descriptors) for item in X):
-            X = Descriptors.concatenate(X)  # as scikit-learn chooses some
+        X = joined(X)
         if not isinstance(X, Descriptors):
             return described(self._read(X, reset=reset), settings, self.n_jobs)
         if len(X) == 0:
             raise ValueError("`X` must hold at least one descriptor, got none")
-        if X.settings != settings:
-            ours = Descriptors(X.values, X.means, X.covariances, X.frames, settings)
-            check_settings(ours, "self", X, "X")
+        for name, ours, given in zip(Settings._fields, settings, X.settings):
+            if ours != given:
+                raise ValueError(f"`X` must be described with {name}={ours!r}, as this estimator has it, got {given!r}")
+        if reset:
+            for name in ("n_features_in_", "feature_names_in_"):  # of a table that was fitted before
+                self.__dict__.pop(name, None)
         return X
 
     def kneighbors(
@@ -91,9 +93,8 @@ class _Neighbors(OfImages):
         queries = self._queries(X)
         there = self.n_samples_fit_ - (X is None)
         if k > there:
-            raise ValueError(
-                f"`n_neighbors` must be at most {there}, for so many entries there are to choose from, got {k}"
-            )
+            others = " other" if X is None else ""
+            raise ValueError(f"`n_neighbors` must be at most {there}, for there are {there}{others} entries, got {k}")
         distances, indices = self._index.nearest(queries, k, self.n_jobs, but_themselves=X is None)
         return (distances, indices) if return_distance else indices
 
@@ -111,7 +112,7 @@ class AffineNeighbors(_Neighbors):
     Parameters
     ----------
     n_neighbors : int, default 5
-    radius : float, default 0.05
+    radius : float, default 0.1
         Of `radius_neighbors`.
     reflections : bool, default True
         Whether a mirror image is the same shape.
@@ -143,7 +144,7 @@ class AffineNeighbors(_Neighbors):
     def __init__(
         self,
         n_neighbors: int = 5,
-        radius: float = 0.05,
+        radius: float = 0.1,
         *,
         reflections: bool = True,
         n_angles: int = 64,

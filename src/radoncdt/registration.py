@@ -30,8 +30,8 @@ SIMILAR = 1.1
 ROWS, COLUMNS = 32, 16
 """Descriptors that are compared with each other before the next are loaded: as many as a core's cache holds."""
 
-WORK_OF_A_PAIR = 20_000
-"""What comparing a pair costs, a direction, in the units of `_parallel`, divided by 64 levels."""
+WORK = 4
+"""What comparing a pair costs, a value of a descriptor, in the units of `_parallel`."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,8 @@ class Plausible:
     Parameters
     ----------
     max_aspect : float
-        The largest ratio of the two scales (singular values) of the map. 1 would admit no stretching at all.
+        The largest ratio of the two scales (singular values) of the map. 1 would admit no stretching at all. Turns of
+        the circle are tried in steps: one counts if a map within half a step of it is plausible.
     max_shear : float
         The largest angle, in degrees, by which the images of the axes of x and y depart from being perpendicular.
     max_scale : float
@@ -96,7 +97,7 @@ class Plausible:
         return ", ".join(words + ["similarity=True"] * self.similarity)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Registration:
     """An affine map x ↦ Ax + y that takes one measure to another, in pixels from the centres of the images, y up.
 
@@ -108,7 +109,7 @@ class Registration:
     shift: Floats
     """The vector y (2,)."""
     distance: float
-    """What the map leaves of the difference: 0 for copies, and √2 at most for normalised measures."""
+    """What is left of the difference at the step of the circle next to the map, as in `affine_distances`."""
     mirrored: bool
     """Whether the map turns left into right: det A < 0."""
     alternatives: tuple["Registration", ...] = field(default=(), repr=False)
@@ -238,11 +239,16 @@ def register(
             raise ValueError(f"`{name}` must be one measure, got {len(some)}; `affine_distances` compares many")
     if tolerance is None:
         tolerance = first.settings.grid_distance
-    if not _checks.finite_array(tolerance, "tolerance") >= 0:
-        raise ValueError(f"`tolerance` must not be negative, got {tolerance!r}")
-    peaks = _peaks(first, second, reflections, plausible, float(tolerance))
+    allowance = _checks.finite_array(tolerance, "tolerance")
+    if allowance.shape != () or allowance < 0:
+        raise ValueError(f"`tolerance` must be a number that is not negative, got {tolerance!r}")
+    peaks = _peaks(first, second, reflections, plausible, float(allowance))
     if not peaks:
-        raise ValueError(f"no map from `moving` to `fixed` is plausible: none within {plausible}")
+        best = _registrations(first, second, _peaks(first, second, reflections, Plausible(), 0.0)[:1], Plausible())[0]
+        raise ValueError(
+            f"no map from `moving` to `fixed` is plausible: none within {plausible}; the best of all has an aspect of "
+            f"{best.aspect:.3f}, a shear of {best.shear:.1f}° and a scale of {best.scale:.3f}"
+        )
     best, *others = _registrations(first, second, peaks, plausible)
     return replace(best, alternatives=tuple(others))
 
@@ -251,12 +257,12 @@ class _Peak(NamedTuple):
     """A turn of the whitened measures at which they fit better than a little before and a little behind."""
 
     distance: float
-    """At the step."""
+    """At the nearest step of the circle."""
     mirrored: bool
-    step: float
-    """The angle of the nearest step of the circle."""
     angle: float
-    """Between the steps."""
+    """Of the peak itself, between the steps."""
+    plausible: float
+    """An angle next to it whose map is plausible."""
 
 
 def _peaks(
@@ -271,11 +277,12 @@ def _peaks(
     # of G_k with F_{k−s} and with F_{s−k}
     products = [(target * spectrum.conj()).sum(axis=-1), (target * spectrum).sum(axis=-1)][: 1 + reflections]
     correlations = np.array([np.fft.irfft(_halved(product), n, norm="forward") for product in products])
+    allowed = np.tile(np.arange(n) * np.pi / n_angles, (2, 1))  # a plausible angle near each step
     if plausible.limited:
         allowed = _match_kernels.plausible_turns(
             moving.waves.covariances[0], fixed.waves.covariances[0], plausible.limits, n_angles
-        )
-        correlations[~allowed.reshape(2, n)[: len(products)]] = -np.inf
+        ).reshape(2, n)
+        correlations[np.isnan(allowed)[: len(products)]] = -np.inf
     around = np.maximum(np.roll(correlations, 1, axis=1), np.roll(correlations, -1, axis=1))
     peaks = (correlations >= around) & (correlations > -np.inf)
     # the distances, but for what cancels: those that cannot be near the best are left out
@@ -288,9 +295,9 @@ def _peaks(
     for mirrored, step in np.argwhere(peaks):
         turned = circle[step - steps if mirrored else steps - step]  # negative indices count from the end
         distance = float(np.sqrt(np.mean((fixed.values[0] - turned) ** 2, dtype=np.float64)))
-        angle = np.pi * int(step) / n_angles
-        found.append(_Peak(distance, bool(mirrored), angle, _refined(products[mirrored], angle, n_angles)))
-    found.sort(key=lambda peak: (round(peak.distance, 9), peak.mirrored, peak.step))  # plain ones first, of equals
+        angle = _refined(products[mirrored], np.pi * int(step) / n_angles, n_angles)
+        found.append(_Peak(distance, bool(mirrored), angle, float(allowed[mirrored, step])))
+    found.sort(key=lambda peak: (round(peak.distance, 9), peak.mirrored, peak.angle))  # plain ones first, of equals
     near: list[_Peak] = []
     for peak in found:
         alike = (other.angle - peak.angle for other in near if other.mirrored == peak.mirrored)
@@ -310,22 +317,27 @@ def _halved(product: NDArray[np.complex128]) -> NDArray[np.complex128]:
 def _refined(product: NDArray[np.complex128], angle: float, n_angles: int) -> float:
     """The maximum of Re Σ_q product_q e^{iqφ} next to an angle of the circle's grid, by Newton's method.
 
-    Where that leads further than a step away, or the curve is not concave, or flat, it is the angle itself.
+    It is the angle itself where that leads nowhere higher, or further than a step away.
     """
     frequencies = np.arange(n_angles + 1)
-    phi = angle
-    for _ in range(8):
+    step = np.pi / n_angles
+
+    def derivatives(phi: float) -> tuple[float, float, float]:
         terms = product * np.exp(1j * frequencies * phi)
-        slope, bend = -(frequencies @ terms.imag), -(frequencies**2 @ terms.real)
-        if not bend < -1e-12 * np.abs(product).max():
-            return angle
-        step = slope / bend
-        phi -= step
-        if abs(phi - angle) > np.pi / n_angles:
-            return angle
-        if abs(step) < 1e-14:
+        return terms.real.sum(), -(frequencies @ terms.imag), -(frequencies**2 @ terms.real)
+
+    before, here, behind = (derivatives(angle + k * step)[0] for k in (-1, 0, 1))
+    bend = before - 2 * here + behind
+    phi = angle + step * (before - behind) / (2 * bend) if bend < 0 else angle  # the top of a parabola, to begin with
+    for _ in range(8):
+        _, slope, bend = derivatives(phi)
+        move = slope / bend if bend < 0 else np.inf
+        if not abs(phi - move - angle) <= step:
             break
-    return float(phi)
+        phi -= move
+        if abs(move) < 1e-14:
+            break
+    return float(phi) if abs(phi - angle) <= step and derivatives(phi)[0] >= here else angle
 
 
 def _registrations(
@@ -336,16 +348,23 @@ def _registrations(
     frames = (height, width), (fixed_height, fixed_width)
     root, inverse = square_root(fixed.covariances[0]), np.linalg.inv(square_root(moving.covariances[0]))
     found = []
+
+    def at(angle: float, peak: _Peak) -> Registration:
+        c, s, sign = np.cos(angle), np.sin(angle), -1.0 if peak.mirrored else 1.0
+        matrix = root @ np.array([[c, -s * sign], [s, c * sign]]) @ inverse
+        shift = fixed.means[0] - matrix @ moving.means[0]
+        return Registration(matrix, shift, peak.distance, peak.mirrored, frames=frames)
+
     for peak in peaks:
-        for angle in (peak.angle, peak.step):  # between the steps a map may be beyond a limit that the step keeps
-            c, s, sign = np.cos(angle), np.sin(angle), -1.0 if peak.mirrored else 1.0
-            matrix = root @ np.array([[c, -s * sign], [s, c * sign]]) @ inverse
-            shift = fixed.means[0] - matrix @ moving.means[0]
-            registration = Registration(matrix, shift, peak.distance, peak.mirrored, frames=frames)
-            if plausible.admits(registration):
-                break
+        registration = at(peak.angle, peak)
+        if not plausible.admits(registration):  # as near to the peak as is plausible, by bisection
+            good, bad = peak.plausible, peak.angle
+            for _ in range(30):
+                middle = (good + bad) / 2
+                good, bad = (middle, bad) if plausible.admits(at(middle, peak)) else (good, middle)
+            registration = at(good, peak)
         if plausible.similarity:
-            left, scales, right = np.linalg.svd(matrix)
+            left, scales, right = np.linalg.svd(registration.matrix)
             matrix = np.sqrt(scales.prod()) * left @ right
             registration = replace(registration, matrix=matrix, shift=fixed.means[0] - matrix @ moving.means[0])
         found.append(registration)
@@ -399,7 +418,8 @@ def affine_distances(
     Returns
     -------
     float64 array (n, m)
-        Symmetric with zeros on the diagonal where B is None and all maps are plausible.
+        Symmetric with zeros on the diagonal where B is None and all maps are plausible. Values of A are rounded to
+        float32 if those of B are.
 
     Examples
     --------
@@ -447,9 +467,7 @@ def turned_distances(
     from radoncdt import _match_kernels
 
     symmetric = symmetric and not plausible.limited
-    if first.values.dtype != second.values.dtype:
-        first, second = first.astype(np.float32), second.astype(np.float32)
-    x, y = first.waves, second.waves
+    x, y = first.astype(second.values.dtype).waves, second.waves
     turns, limits = _match_kernels.turns_of(first.settings.n_angles), plausible.limits
     distances = np.zeros((len(first), len(second)))
 
@@ -460,7 +478,7 @@ def turned_distances(
         )
 
     blocks = itertools.product(range(0, len(first), ROWS), range(0, len(second), COLUMNS))
-    work = distances.size * first.settings.n_angles * first.values.shape[2] // 64 * WORK_OF_A_PAIR // 64
+    work = WORK * distances.size * first.settings.n_angles * first.settings.n_levels
     _parallel.for_each(
         fill, (b for b in blocks if not symmetric or b[1] + COLUMNS > b[0]), _parallel.n_workers(n_jobs, work)
     )

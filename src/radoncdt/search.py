@@ -6,28 +6,31 @@ the coordinates in which its entries differ most, and the norm of the rest: dist
 bounds still. Entries are compared in the order of their bounds until no bound is below the distances found.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import _parallel
 from radoncdt.descriptors import Descriptors, spectrum_of
-from radoncdt.registration import WORK_OF_A_PAIR, Plausible
+from radoncdt.registration import WORK, Plausible
 
 Floats = NDArray[np.float64]
 
 N_COORDINATES = 32
-"""Of a summary, beside the norm of the rest; with more, hardly any entry is left out that was not before."""
+"""Of a summary, at most, beside the norm of the rest; with more, hardly any entry is left out that was not before."""
 
 LOWEST = 12
 """Frequencies among which the coordinates are chosen; those above are in the norm."""
 
-N_LEARNT = 4096
+N_LEARNT = 1024
 """Entries from which the coordinates are chosen."""
 
-SLACK = 1e-5
-"""Taken off the bounds, for they are kept in float32."""
+SLACK = 1e-7
+"""Taken off the bounds, as a share of the norms of both summaries: the norm of the rest is a difference."""
+
+ROUNDING = 1e-5
+"""Taken off the bounds, as a share of them, for distances of float32 are rounded."""
 
 
 class _Coordinates(NamedTuple):
@@ -41,11 +44,14 @@ class _Coordinates(NamedTuple):
         sizes = np.concatenate([_sizes(descriptors.values[some])[0] for some in _chunks(chosen)])
         middle = sizes.mean(axis=0)
         spread = sizes - middle
-        _, vectors = np.linalg.eigh(spread.T @ spread)
-        return cls(middle, vectors[:, -N_COORDINATES:])
+        if len(spread) < len(middle):  # the smaller of two matrices that have the same eigenvalues
+            axes = spread.T @ np.linalg.eigh(spread @ spread.T)[1][:, -N_COORDINATES:]
+        else:
+            axes = np.linalg.eigh(spread.T @ spread)[1][:, -N_COORDINATES:]
+        return cls(middle, np.linalg.qr(axes)[0])  # orthonormal, whatever rounding did
 
-    def summaries(self, descriptors: Descriptors) -> NDArray[np.float32]:
-        """(n, N_COORDINATES + 1), or fewer where there are fewer frequencies."""
+    def summaries(self, descriptors: Descriptors) -> Floats:
+        """(n, N_COORDINATES + 1), or fewer."""
         parts = []
         for some in _chunks(np.arange(len(descriptors))):
             sizes, rest = _sizes(descriptors.values[some])
@@ -53,7 +59,7 @@ class _Coordinates(NamedTuple):
             coordinates = spread @ self.axes
             beside = (spread**2).sum(axis=1) - (coordinates**2).sum(axis=1)
             parts.append(np.column_stack([coordinates, np.sqrt(np.maximum(beside, 0) + rest)]))
-        return np.concatenate(parts).astype(np.float32)
+        return np.concatenate(parts)
 
 
 def _chunks(indices: NDArray[np.intp]) -> list[NDArray[np.intp]]:
@@ -84,6 +90,7 @@ class AffineIndex:
         self.descriptors, self.reflections, self.plausible = descriptors, reflections, plausible
         self._coordinates = _Coordinates.learn(descriptors)
         self._summaries = np.ascontiguousarray(self._coordinates.summaries(descriptors).T)
+        self._norms = np.linalg.norm(self._summaries, axis=0)
 
     def nearest(
         self, queries: Descriptors, k: int, n_jobs: int | None, *, but_themselves: bool = False
@@ -95,65 +102,69 @@ class AffineIndex:
         """
         n = len(queries)
         distances, numbers = np.full((n, k), np.inf), np.full((n, k), -1, np.intp)
-        self._search(queries, np.inf, but_themselves, n_jobs, distances, numbers)
-        for row, missing in enumerate((numbers < 0).sum(axis=1)):
+        x, fixed = self._for_kernel(queries)
+        summaries = self._coordinates.summaries(queries)
+
+        def search(i: int) -> None:
+            bounds = self.bounds(summaries[i])
+            left_out = i if but_themselves else -1
+            fixed.nearest(x, i, *fixed.entries, bounds, np.argsort(bounds), left_out, distances[i], numbers[i])
+            missing = int((numbers[i] < 0).sum())
             if missing:
-                far = np.setdiff1d(np.arange(len(self.descriptors)), [*numbers[row], row if but_themselves else -1])
-                numbers[row, k - missing :] = far[:missing]
+                far = np.setdiff1d(np.arange(len(self.descriptors)), [*numbers[i], left_out])
+                numbers[i, k - missing :] = far[:missing]
+
+        _parallel.for_each(search, range(n), self._workers(queries, n_jobs))
         return distances, numbers
 
     def within(
         self, queries: Descriptors, radius: float, n_jobs: int | None, *, but_themselves: bool = False
     ) -> list[tuple[Floats, NDArray[np.intp]]]:
         """Distances and numbers of the entries at most `radius` away from every query, the nearest first."""
-        found = []
-        for i in range(len(queries)):  # one by one: any number of entries may be within
-            distances = np.full((1, len(self.descriptors)), np.inf)
-            numbers = np.full(distances.shape, -1, np.intp)
-            self._search(queries[i], radius, but_themselves, n_jobs, distances, numbers, first=i)
-            there = numbers[0] >= 0
-            found.append((distances[0, there], numbers[0, there]))
-        return found
-
-    def _search(
-        self,
-        queries: Descriptors,
-        radius: float,
-        but_themselves: bool,
-        n_jobs: int | None,
-        distances: Floats,
-        numbers: NDArray[np.intp],
-        first: int = 0,
-    ) -> None:
-        """Fill in the nearest entries within a radius, as many as there is room for."""
-        from radoncdt import _match_kernels
-
-        x, y = queries.astype(self.descriptors.values.dtype).waves, self.descriptors.waves
+        found: list[Any] = [None] * len(queries)
+        x, fixed = self._for_kernel(queries)
         summaries = self._coordinates.summaries(queries)
-        turns, limits = _match_kernels.turns_of(queries.settings.n_angles), self.plausible.limits
 
         def search(i: int) -> None:
-            squares = np.zeros(len(self.descriptors))
-            for own, others in zip(summaries[i], self._summaries):
-                squares += np.square(others - own)
-            bounds = np.sqrt(squares) - SLACK
-            order = np.argsort(bounds)
-            left_out = first + i if but_themselves else -1
-            _match_kernels.nearest(
-                x,
-                i,
-                y,
-                turns,
-                self.reflections,
-                self.plausible.limited,
-                limits,
-                bounds,
-                order,
-                left_out,
-                radius,
-                distances[i],
-                numbers[i],
-            )
+            distances = np.empty(len(self.descriptors))
+            left_out = i if but_themselves else -1
+            fixed.within(x, i, *fixed.entries, self.bounds(summaries[i]), left_out, radius, distances)
+            there = np.flatnonzero(distances <= radius)
+            there = there[np.argsort(distances[there], kind="stable")]
+            found[i] = distances[there], there
 
-        work = len(queries) * len(self.descriptors) * WORK_OF_A_PAIR * 64 // 20
-        _parallel.for_each(search, range(len(queries)), _parallel.n_workers(n_jobs, work))
+        _parallel.for_each(search, range(len(queries)), self._workers(queries, n_jobs))
+        return found
+
+    def bounds(self, summary: Floats) -> Floats:
+        """Lower bounds of the distances of a query to all entries, from its summary."""
+        squares = np.zeros(len(self.descriptors))
+        for own, others in zip(summary, self._summaries):
+            squares += np.square(others - own)
+        bounds: Floats = np.sqrt(squares) * (1 - ROUNDING) - SLACK * (self._norms + np.linalg.norm(summary))
+        return bounds
+
+    def _for_kernel(self, queries: Descriptors) -> tuple[Any, "_Kernels"]:
+        """The queries, in the precision of the entries, and the kernels with what all calls of them share."""
+        from radoncdt import _match_kernels
+
+        entries = (
+            self.descriptors.waves,
+            _match_kernels.turns_of(queries.settings.n_angles),
+            self.reflections,
+            self.plausible.limited,
+            self.plausible.limits,
+        )
+        x = queries.astype(self.descriptors.values.dtype).waves
+        return x, _Kernels(_match_kernels.nearest, _match_kernels.within, entries)
+
+    def _workers(self, queries: Descriptors, n_jobs: int | None) -> int:
+        """Threads, one query each; of the entries one in fifty, say, has to be compared."""
+        pairs = len(queries) * len(self.descriptors) // 50
+        return _parallel.n_workers(n_jobs, WORK * pairs * queries.settings.n_angles * queries.settings.n_levels)
+
+
+class _Kernels(NamedTuple):
+    nearest: Any
+    within: Any
+    entries: tuple[Any, ...]

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from radoncdt.experiments import figures, names, rivals, robustness
 from radoncdt.experiments.cells import Cell, Printed, Result
-from radoncdt.experiments.run import TABLES, Outcome
+from radoncdt.experiments.run import PARTS, TABLES, Outcome
 from radoncdt.experiments.trials import TrialResult
 
 NOTABLE = 2.0
@@ -19,6 +20,13 @@ ENTRIES = (
     "1/{n}, plus that of rounding. Where draws do not differ, rounding is all the error there is, and any "
     "difference is many of it. As published, differences of {notable:g} standard errors and more are marked: bold "
     "in Markdown, coloured in HTML."
+)
+
+TITLE = "The experiments of the paper, run by radoncdt"
+
+PAPER = (
+    "Beckmann, Beinert, Bresch: Max-Normalized Radon Cumulative Distribution Transform for Limited Data "
+    "Classification (SSVM 2025, arXiv 2411.16282), Tables 1 to 4 and Figures 2 to 4."
 )
 
 FOLD_MAXIMUM = (
@@ -97,15 +105,11 @@ Block = Heading | Text | Grid | Picture
 
 def blocks(outcome: Outcome, pictures: Sequence[str]) -> list[Block]:
     """The report, block by block."""
-    page: list[Block] = [Heading("The experiments of the paper, run by radoncdt", 1)]
+    page: list[Block] = [Heading(TITLE, 1)]
     if outcome.missing:
         page.append(Text(f"This report is partial: {outcome.missing:,} measurements are missing.", warning=True))
-    page.append(
-        Text(
-            "Beckmann, Beinert, Bresch: Max-Normalized Radon Cumulative Distribution Transform for Limited Data "
-            "Classification (SSVM 2025, arXiv 2411.16282), Tables 1 to 4 and Figures 2 to 4."
-        )
-    )
+    if set(outcome.choice.parts) & set(PARTS):
+        page.append(Text(PAPER))
     page += [Heading("Set-up"), _setup(outcome)]
     if outcome.checks:
         page += _table1(outcome)
@@ -135,20 +139,24 @@ def blocks(outcome: Outcome, pictures: Sequence[str]) -> list[Block]:
 
 def _setup(outcome: Outcome) -> Grid:
     choice, setup = outcome.choice, outcome.setup
-    rows = {
-        "parts": ", ".join(choice.parts),
-        "protocols": ", ".join(choice.protocols),
-        "random draws": choice.draws,
-        "seed": choice.seed,
-        "angles": ", ".join(map(str, choice.angles)) if choice.angles else "the paper's",
-        "class sizes": ", ".join(map(str, choice.sizes)) if choice.sizes else "the paper's, up to the digits at hand",
+    rows: dict[str, Any] = {"parts": ", ".join(choice.parts), "seed": choice.seed}
+    if set(choice.parts) & set(PARTS):
+        sizes = ", ".join(map(str, choice.sizes or ())) or "the paper's, up to the digits at hand"
+        rows |= {
+            "protocols": ", ".join(choice.protocols),
+            "random draws": choice.draws,
+            "angles": ", ".join(map(str, choice.angles or ())) or "the paper's",
+            "class sizes": sizes,
+        }
+    if "robustness" in choice.parts:
+        rows["repetitions"] = choice.repetitions
+    rows |= {
         "digits": setup["digits_source"] or "not needed",
         "digits, SHA-256": setup["digits"] or "–",
         "radoncdt": f"{setup['radoncdt']}, sources {setup['sources']}",
         **{name: setup[name] for name in ("python", "numpy", "scipy", "numba", "scikit-learn")},
     }
     if "robustness" in choice.parts:
-        rows["repetitions"] = choice.repetitions
         rows |= {library: setup[library] or "not installed" for library in rivals.versions()}
     return Grid(["", ""], [[Entry([key]), Entry([str(value)])] for key, value in rows.items()])
 

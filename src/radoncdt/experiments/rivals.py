@@ -44,7 +44,7 @@ def missing(versions: Mapping[str, Any]) -> str:
     absent = [name for name, library in LIBRARIES.items() if versions.get(library, "") is None]
     if not absent:
         return ""
-    methods = ", ".join(METHODS[name] for name in absent)
+    methods = "; ".join(METHODS[name] for name in absent)
     libraries = " and ".join(dict.fromkeys(LIBRARIES[name] for name in absent))
     return f"Left out, for {libraries} cannot be imported: {methods}. To have them: {INSTALL}"
 

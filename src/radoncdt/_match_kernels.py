@@ -288,7 +288,9 @@ def _plausible(moving, fixed, limits, n_angles, out):
                 if _within(squares, mixed, limits, area, nearest):
                     chosen = nearest
                     break
-            if chosen != chosen and limits.shear < np.pi / 2:
+                if limits.shear >= np.pi / 2:  # the least stretched is all that matters
+                    break
+            if np.isnan(chosen) and limits.shear < np.pi / 2:
                 for k in range(TRIED + 1):
                     angle = psi + half * (2 * k / TRIED - 1)
                     if _within(squares, mixed, limits, area, angle):

@@ -247,7 +247,8 @@ def overlay(
             warnings.simplefilter("ignore")  # of ink that is off a picture of limited size
             picture = push_forward(item / item.max(), *map_, shape=(rows, columns)) * abs(np.linalg.det(map_[0]))
         darkness += np.clip(picture, 0, 1)[:, :, None] * (1 - np.array(to_rgb(colour)))
-    ax.imshow(np.clip(1 - darkness, 0, 1), extent=(-columns / 2, columns / 2, -rows / 2, rows / 2))
+    if not all(isinstance(item, PointCloud) for item in items):
+        ax.imshow(np.clip(1 - darkness, 0, 1), extent=(-columns / 2, columns / 2, -rows / 2, rows / 2))
     ax.set_aspect("equal")
     for name, colour in OVERLAY.items():
         ax.plot([], [], color=colour, linewidth=5, label=name)

@@ -156,8 +156,8 @@ Files that cannot be read are named, left out, and make the exit status 1; the r
 The map is printed in words, the first of which acts first: angles counter-clockwise, shifts in pixels between the
 centres of the images, x to the right and y up. Then comes a 3 × 3 matrix, for other programs: it takes (column, row, 1)
 of the first image, counted from its upper left, to those of the second. The .json has both, and the same for maps that
-do as well. The distance is near 0 for copies (steps of the circle alone leave .01), and .1 to .3 for shapes that
-have nothing to do with each other. The exit status is 1 if an image is refused or no map is plausible.""",
+do as well. The distance is near 0 for copies (steps of the circle alone leave .01 at most), and some .15 for shapes
+that have nothing to do with each other. The exit status is 1 if an image is refused or no map is plausible.""",
     )
     register.add_argument("moving", type=Path, metavar="MOVING", help="the image to be moved")
     register.add_argument("fixed", type=Path, metavar="FIXED", help="the image that it is moved to")

@@ -4,8 +4,8 @@ Whitened, two measures that differ by an affine map differ by a rotation or a re
 of their NR-CDTs along the circle is largest. The map is x ↦ Ax + y with A = Σ_ν^{1/2} R Σ_μ^{-1/2}, y = m_ν − A m_μ.
 
 The distance is the root mean square difference of the NR-CDTs at the best rotation by whole steps, with a reflection
-or without: a sliced Wasserstein distance of the whitened measures, modulo rotations. For moments of the measures it is
-symmetric and has the triangle inequality.
+or without: a sliced Wasserstein distance of the whitened measures, modulo rotations. It is symmetric and has the
+triangle inequality, unless maps are limited.
 """
 
 import itertools

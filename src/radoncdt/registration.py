@@ -36,21 +36,7 @@ WORK = 4
 
 @dataclass(frozen=True)
 class Plausible:
-    """Which maps are plausible; all are by default.
-
-    Parameters
-    ----------
-    max_aspect : float
-        The largest ratio of the two scales (singular values) of the map. 1 would admit no stretching at all. Turns of
-        the circle are tried in steps: one counts if a map within half a step of it is plausible.
-    max_shear : float
-        The largest angle, in degrees, by which the images of the axes of x and y depart from being perpendicular.
-    max_scale : float
-        The largest change of size: the geometric mean of the scales must be between 1/max_scale and max_scale.
-    similarity : bool
-        Only rotations, reflections and changes of size: maps whose aspect is below 1.1, or `max_aspect` if that is
-        given, each replaced by the similarity that is nearest to it.
-    """
+    """Which maps are plausible, see `register`; all are by default."""
 
     max_aspect: float | None = None
     max_shear: float | None = None
@@ -207,8 +193,16 @@ def register(
         Whether the map may mirror. If not, a mirror image gets the best map that does not, and a larger distance.
     n_angles, n_levels, moments, nu, trim
         As in `describe`, whose defaults they have, or the settings of descriptors that are given.
-    max_aspect, max_shear, max_scale, similarity
-        Rule out maps that are not plausible, see `Plausible`; by default all are.
+    max_aspect : float, optional
+        The largest ratio of the two scales (singular values) of the map; 1 would admit no stretching at all.
+    max_shear : float, optional
+        The largest angle, in degrees, by which the images of the axes of x and y depart from being perpendicular.
+    max_scale : float, optional
+        The largest change of size: the geometric mean of the scales must be between 1/max_scale and max_scale.
+    similarity : bool
+        Only rotations, reflections and changes of size: maps whose aspect is at most 1.1, or `max_aspect` if that is
+        given, each replaced by the similarity that is nearest to it. Of all these limits: rotations of the whitened
+        measures are tried in steps, and a step counts if a map within half a step of it is plausible.
     tolerance : float, optional
         Other peaks whose distance is larger than the best by no more than this are `alternatives`. By default what the
         steps of the circle alone can do to a distance, 2 sin(π/(4 n_angles)).

@@ -1,7 +1,7 @@
 # Every target makes the virtual environment it needs, below .venv/.
 PYTHON ?= python3
 
-.PHONY: test reproduce bench picture clean
+.PHONY: test reproduce bench bench-quick picture clean
 
 test: .venv/test/ready
 	.venv/test/bin/ruff check .
@@ -17,6 +17,11 @@ bench: .venv/bench/ready
 	.venv/bench/bin/python benchmarks/toolbox.py
 	.venv/bench/bin/python benchmarks/invariance.py
 	.venv/bench/bin/python benchmarks/registration.py
+	.venv/bench/bin/python benchmarks/compare.py
+	.venv/bench/bin/python benchmarks/page.py
+
+bench-quick: .venv/bench/ready
+	.venv/bench/bin/python benchmarks/compare.py --quick
 
 picture: .venv/plot/ready
 	.venv/plot/bin/python examples/recognise_shapes.py --picture docs/recognise_shapes.png
@@ -29,6 +34,15 @@ picture: .venv/plot/ready
 .venv/%/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.$(extras)'
+	touch $@
+
+# libraries to compare with: one that cannot be installed is named by the benchmark, and the others are measured
+PEERS = pytranskit six torchcdt torchskradon adrt astra-toolbox
+.venv/bench/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.$(extras)'
+	-$(@D)/bin/python -m pip install --quiet torch==2.13.0
+	-for peer in $(PEERS); do $(@D)/bin/python -m pip install --quiet --constraint constraints.txt $$peer; done
 	touch $@
 
 clean:

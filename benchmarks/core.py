@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from closed_forms import CLOSED_FORMS, sampled
 from numpy.typing import NDArray
 from reporting import Row, interleaved, main, ratio
-from scipy import stats
 
 import radoncdt
 
@@ -60,13 +60,6 @@ def silhouette(n: int) -> Array:
     return image.astype(np.float32)
 
 
-def sampled(density: Callable[[Array, Array], Array], n: int, factor: int = 16) -> Array:
-    """An n × n image whose pixels are means of factor² samples of a density."""
-    places = (np.arange(n * factor) + 0.5) / factor - n / 2
-    image = density(places[None, :], -places[:, None]).astype(float)
-    return image.reshape(n, factor, n, factor).mean(axis=(1, 3))
-
-
 # ---------------------------------------------------------------- accuracy
 
 
@@ -96,34 +89,13 @@ def closed_forms() -> Iterator[Row]:
     n = 128
     angles, levels = radoncdt.equispaced_angles(32), radoncdt.quantile_levels(64)
     inside = (levels > 0.01) & (levels < 0.99)
-    phi, psi = np.deg2rad(20), np.deg2rad(35)
-
-    def along(a: float, x: Array, y: Array) -> Array:
-        return np.cos(a) * x + np.sin(a) * y
-
-    def disc(x: Array, y: Array) -> Array:
-        return x**2 + y**2 < (n / 4) ** 2
-
-    def square(x: Array, y: Array) -> Array:
-        return np.maximum(abs(along(phi, x, y)), abs(along(phi + np.pi / 2, x, y))) < 0.2 * n
-
-    def gaussian(x: Array, y: Array) -> Array:
-        return np.exp(-((along(psi, x, y) / (n / 12)) ** 2 + (along(psi + np.pi / 2, x, y) / (n / 24)) ** 2) / 2)
-
-    def square_quantiles(angle: float) -> Array:
-        short, long = sorted((abs(np.cos(angle - phi)), abs(np.sin(angle - phi))))
-        width = long + short
-        return stats.trapezoid(short / width, long / width, -width / 2, width).ppf(levels) * np.sqrt(12)
-
-    for name, density, truth, limit in (
-        ("disc", disc, np.tile(2 * stats.semicircular.ppf(levels), (32, 1)), 0.005),
-        ("square turned by 20°", square, np.array([square_quantiles(a) for a in angles]), 0.010),
-        ("Gaussian turned by 35°", gaussian, np.tile(stats.norm.ppf(levels), (32, 1)), 0.010),
-    ):
+    limits = {"disc": 0.005, "square turned by 20°": 0.010, "Gaussian turned by 35°": 0.010}
+    for form in CLOSED_FORMS:
+        truth = form.nrcdt(angles, levels)
         for dtype in (np.float32, np.float64):
-            values = radoncdt.nrcdt(sampled(density, n).astype(dtype), n_angles=32, n_levels=64)
+            values = radoncdt.nrcdt(sampled(form.density, n).astype(dtype), n_angles=32, n_levels=64)
             error = np.abs(values - truth)[:, inside].max()
-            yield f"NR-CDT of a {name}, largest error, {dtype.__name__}", error, "≤", limit
+            yield f"NR-CDT of a {form.name}, largest error, {dtype.__name__}", error, "≤", limits.get(form.name, np.inf)
 
 
 def invariances() -> Iterator[Row]:

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from core import sampled
+from closed_forms import sampled
 from numpy.typing import NDArray
 from reporting import Row, interleaved, main, ratio
 
@@ -32,11 +32,11 @@ N, N_ANGLES = 128, 180
 
 
 def gaussian(x: Array, y: Array) -> Array:
-    return np.exp(-((x / (N / 8)) ** 2 + (y / (N / 12)) ** 2) / 2)
+    return np.exp(-((8 * x) ** 2 + (12 * y) ** 2) / 2)
 
 
 def disc(x: Array, y: Array) -> Array:
-    return x**2 + y**2 < (N / 4) ** 2
+    return x**2 + y**2 < 1 / 16
 
 
 def ours(image: Array) -> Array:

@@ -1,0 +1,89 @@
+"""Measures whose NR-CDT is known in closed form, as images and as quantiles, for any angle and level."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+Array = NDArray[Any]
+
+TURN, LEAN = np.deg2rad(20), np.deg2rad(35)
+
+
+class ClosedForm(NamedTuple):
+    """A density on the plane, in units of the side of the image, and its NR-CDT at angles (k,) and levels (l,)."""
+
+    name: str
+    density: Callable[[Array, Array], Array]
+    nrcdt: Callable[[Array, Array], Array]
+
+
+def sampled(density: Callable[[Array, Array], Array], n: int, factor: int = 16) -> Array:
+    """An n × n image whose pixels are means of factor² samples of a density."""
+    places = ((np.arange(n * factor) + 0.5) / factor - n / 2) / n
+    image = density(places[None, :], -places[:, None]).astype(float)
+    return image.reshape(n, factor, n, factor).mean(axis=(1, 3))
+
+
+def _along(angle: float, x: Array, y: Array) -> Array:
+    return np.cos(angle) * x + np.sin(angle) * y
+
+
+def _square(x: Array, y: Array) -> Array:
+    return np.maximum(abs(_along(TURN, x, y)), abs(_along(TURN + np.pi / 2, x, y))) < 0.2
+
+
+def _square_quantiles(angles: Array, levels: Array) -> Array:
+    rows = []
+    for angle in angles:
+        short, long = sorted((abs(np.cos(angle - TURN)), abs(np.sin(angle - TURN))))
+        width = long + short
+        rows.append(stats.trapezoid(short / width, long / width, -width / 2, width).ppf(levels) * np.sqrt(12))
+    return np.array(rows)
+
+
+def _gaussian(x: Array, y: Array) -> Array:
+    return np.exp(-((12 * _along(LEAN, x, y)) ** 2 + (24 * _along(LEAN + np.pi / 2, x, y)) ** 2) / 2)
+
+
+DISCS = ((0.16, 0.12, 0.10), (-0.08, -0.06, 0.15))  # x, y, radius; the masses are as the areas
+
+
+def _two_discs(x: Array, y: Array) -> Array:
+    return np.sum([(x - a) ** 2 + (y - b) ** 2 < r**2 for a, b, r in DISCS], axis=0)
+
+
+def _two_discs_quantiles(angles: Array, levels: Array) -> Array:
+    """By bisection of the mixture of two semicircle laws."""
+    a, b, radii = np.array(DISCS).T
+    shares = radii**2 / (radii**2).sum()
+    rows = []
+    for angle in angles:
+        centres = _along(angle, a, b)
+        low, high = np.full(levels.shape, -1.0), np.full(levels.shape, 1.0)
+        for _ in range(60):
+            middle = (low + high) / 2
+            below = sum(w * stats.semicircular.cdf((middle - c) / r) for w, c, r in zip(shares, centres, radii))
+            low, high = np.where(below < levels, middle, low), np.where(below < levels, high, middle)
+        mean = shares @ centres
+        std = np.sqrt(shares @ (radii**2 / 4 + (centres - mean) ** 2))
+        rows.append(((low + high) / 2 - mean) / std)
+    return np.array(rows)
+
+
+CLOSED_FORMS = (
+    ClosedForm(
+        "disc",
+        lambda x, y: x**2 + y**2 < 1 / 16,
+        lambda angles, levels: np.tile(2 * stats.semicircular.ppf(levels), (len(angles), 1)),
+    ),
+    ClosedForm("square turned by 20°", _square, _square_quantiles),
+    ClosedForm(
+        "Gaussian turned by 35°",
+        _gaussian,
+        lambda angles, levels: np.tile(stats.norm.ppf(levels), (len(angles), 1)),
+    ),
+    ClosedForm("two discs", _two_discs, _two_discs_quantiles),
+)

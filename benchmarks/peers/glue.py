@@ -48,19 +48,30 @@ def tuned(project: Projections) -> Any:
             densities, middles, angles = project(image, n_angles)
             densities = np.maximum(densities, 0)
             places = np.broadcast_to(middles, densities.shape)
-            mean, covariance = radoncdt.mean(image), radoncdt.covariance(image)
             quantiles = np.empty((len(densities), N_LEVELS))
             for k, (density, place) in enumerate(zip(densities, places)):
                 sums = np.concatenate([[0.0], np.cumsum(density, dtype=np.float64)])
                 half = (place[1] - place[0]) / 2
                 edges = np.concatenate([place - half, place[-1:] + half])
                 quantiles[k] = np.interp(levels, sums / sums[-1], edges)
-            directions = np.stack([np.cos(angles), np.sin(angles)])
-            scales = np.sqrt(np.einsum("ik,ij,jk->k", directions, covariance, directions))
-            values.append((quantiles - (mean @ directions)[:, None]) / scales[:, None])
+            values.append(exactly_normalised(quantiles, image, angles))
         return np.array(values), angles, levels
 
     return nrcdt, lambda images, n_angles: full_circle(nrcdt(images, n_angles)[0])
+
+
+def exactly_normalised(quantiles: Floats, image: NDArray[Any], angles: Floats, origin: Any = (0, 0)) -> Floats:
+    """Quantiles (angles, levels), in pixels from an origin, by mean and standard deviation of the image itself."""
+    directions = np.stack([np.cos(angles), np.sin(angles)])
+    mean, covariance = radoncdt.mean(image) - origin, radoncdt.covariance(image)
+    scales = np.sqrt(np.einsum("ik,ij,jk->k", directions, covariance, directions))
+    return (quantiles - (mean @ directions)[:, None]) / scales[:, None]
+
+
+def pivot(image: NDArray[Any]) -> Floats:
+    """Pixel (H // 2, W // 2), about which scikit-image and its followers rotate: not the centre, if a side is even."""
+    height, width = image.shape
+    return np.array([0.5 * (1 - width % 2), -0.5 * (1 - height % 2)])
 
 
 def full_circle(values: Floats) -> Floats:

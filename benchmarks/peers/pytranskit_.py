@@ -6,15 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pytranskit.optrans.continuous.radoncdt import RadonCDT
 
-import radoncdt
 from peers import Form
-from peers.glue import full_circle
+from peers.glue import exactly_normalised, full_circle, pivot
 
 NAME, PACKAGE = "PyTransKit", "pytranskit"
 
 
-def _transport(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]:
-    """Quantiles (n, angles, levels) in pixels, the ends left out, the angles, the levels, and the number of bins."""
+def _transport(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Quantiles (n, angles, levels) in pixels, the ends left out, the angles, and the levels."""
     angles = np.pi * np.arange(n_angles) / n_angles
     transform = RadonCDT(np.rad2deg(angles))
     found = []
@@ -23,26 +22,20 @@ def _transport(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArr
         n_bins = int(np.ceil(np.sqrt(2) * max(image.shape)))
         ends = -(n_bins // 2), n_bins - 1 - n_bins // 2
         found.append(transform.forward(ends, uniform, ends, image, rm_edge=True).T)
-    return np.array(found), angles, np.linspace(0, 1, found[0].shape[1] + 2)[1:-1], n_bins
+    return np.array(found), angles, np.linspace(0, 1, found[0].shape[1] + 2)[1:-1]
 
 
 def _as_shipped(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    values, angles, levels, _ = _transport(images, n_angles)
+    values, angles, levels = _transport(images, n_angles)
     values = values - values.mean(axis=2, keepdims=True)
     return values / values.std(axis=2, ddof=1, keepdims=True), angles, levels
 
 
 def _tuned(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    values, angles, levels, _ = _transport(images, n_angles)
-    values = values + 0.5  # its sums are those at the upper ends of the bins
-    directions = np.stack([np.cos(angles), np.sin(angles)])
-    height, width = images.shape[1:]
-    offset = np.array([0.5 * (1 - width % 2), -0.5 * (1 - height % 2)])  # it rotates about pixel (H // 2, W // 2)
-    for image, some in zip(images, values):
-        mean, covariance = radoncdt.mean(image) - offset, radoncdt.covariance(image)
-        some -= (mean @ directions)[:, None]
-        some /= np.sqrt(np.einsum("ik,ij,jk->k", directions, covariance, directions))[:, None]
-    return values, angles, levels
+    values, angles, levels = _transport(images, n_angles)
+    values += 0.5  # its sums are those at the upper ends of the bins
+    exact = [exactly_normalised(v, image, angles, pivot(image)) for v, image in zip(values, images)]
+    return np.array(exact), angles, levels
 
 
 FORMS = {

@@ -7,9 +7,8 @@ import torch
 from numpy.typing import NDArray
 from torchcdt.functional import rcdt
 
-import radoncdt
 from peers import Form
-from peers.glue import full_circle
+from peers.glue import exactly_normalised, full_circle, pivot
 
 NAME, PACKAGE = "torchcdt", "torchcdt"
 
@@ -36,14 +35,8 @@ def _tuned(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[A
     n_bins = values.shape[2]
     angles, levels = np.pi * np.arange(n_angles) / n_angles, np.linspace(0, 1, n_bins)[1:-1]
     values = values[:, :, 1:-1] * (n_bins - 1) - n_bins // 2 + 0.5  # sums are those at the upper ends of the bins
-    directions = np.stack([np.cos(angles), np.sin(angles)])
-    height, width = images.shape[1:]
-    offset = np.array([0.5 * (1 - width % 2), -0.5 * (1 - height % 2)])
-    for image, some in zip(images, values):
-        mean, covariance = radoncdt.mean(image) - offset, radoncdt.covariance(image)
-        some -= (mean @ directions)[:, None]
-        some /= np.sqrt(np.einsum("ik,ij,jk->k", directions, covariance, directions))[:, None]
-    return values, angles, levels
+    exact = [exactly_normalised(v, image, angles, pivot(image)) for v, image in zip(values, images)]
+    return np.array(exact), angles, levels
 
 
 def _features(images: NDArray[Any], n_angles: int) -> NDArray[Any]:

@@ -160,7 +160,7 @@ class Descriptors:
         path : path, or file opened to write bytes
             A path gets the ending .npz if it has not.
         dtype : float16, float32 or float64
-            Of the values. In float16 they are wrong by 5e-4 of their size, which is seldom above 4.
+            Of the values. In float16 they are wrong by 5e-4 of their size.
         """
         if np.dtype(dtype) not in (np.float16, np.float32, np.float64):
             raise ValueError(f"`dtype` must be float16, float32 or float64, got {np.dtype(dtype)}")

@@ -21,7 +21,6 @@ from radoncdt.registration import Plausible
 from radoncdt.search import AffineIndex
 
 Floats = NDArray[np.float64]
-Numbers = NDArray[np.intp]
 
 WEIGHTS = ("uniform", "distance")
 

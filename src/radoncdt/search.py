@@ -102,13 +102,13 @@ class AffineIndex:
         """
         n = len(queries)
         distances, numbers = np.full((n, k), np.inf), np.full((n, k), -1, np.intp)
-        x, fixed = self._for_kernel(queries)
-        summaries = self._coordinates.summaries(queries)
+        queries = queries.astype(self.descriptors.values.dtype)
+        x, kernels, summaries = queries.waves, self._kernels(), self._coordinates.summaries(queries)
 
         def search(i: int) -> None:
             bounds = self.bounds(summaries[i])
             left_out = i if but_themselves else -1
-            fixed.nearest(x, i, *fixed.entries, bounds, np.argsort(bounds), left_out, distances[i], numbers[i])
+            kernels.nearest(x, i, *kernels.entries, bounds, np.argsort(bounds), left_out, distances[i], numbers[i])
             missing = int((numbers[i] < 0).sum())
             if missing:
                 far = np.setdiff1d(np.arange(len(self.descriptors)), [*numbers[i], left_out])
@@ -122,13 +122,13 @@ class AffineIndex:
     ) -> list[tuple[Floats, NDArray[np.intp]]]:
         """Distances and numbers of the entries at most `radius` away from every query, the nearest first."""
         found: list[Any] = [None] * len(queries)
-        x, fixed = self._for_kernel(queries)
-        summaries = self._coordinates.summaries(queries)
+        queries = queries.astype(self.descriptors.values.dtype)
+        x, kernels, summaries = queries.waves, self._kernels(), self._coordinates.summaries(queries)
 
         def search(i: int) -> None:
             distances = np.empty(len(self.descriptors))
             left_out = i if but_themselves else -1
-            fixed.within(x, i, *fixed.entries, self.bounds(summaries[i]), left_out, radius, distances)
+            kernels.within(x, i, *kernels.entries, self.bounds(summaries[i]), left_out, radius, distances)
             there = np.flatnonzero(distances <= radius)
             there = there[np.argsort(distances[there], kind="stable")]
             found[i] = distances[there], there
@@ -144,19 +144,18 @@ class AffineIndex:
         bounds: Floats = np.sqrt(squares) * (1 - ROUNDING) - SLACK * (self._norms + np.linalg.norm(summary))
         return bounds
 
-    def _for_kernel(self, queries: Descriptors) -> tuple[Any, "_Kernels"]:
-        """The queries, in the precision of the entries, and the kernels with what all calls of them share."""
+    def _kernels(self) -> "_Kernels":
+        """The kernels, and what all calls of them share."""
         from radoncdt import _match_kernels
 
         entries = (
             self.descriptors.waves,
-            _match_kernels.turns_of(queries.settings.n_angles),
+            _match_kernels.turns_of(self.descriptors.settings.n_angles),
             self.reflections,
             self.plausible.limited,
             self.plausible.limits,
         )
-        x = queries.astype(self.descriptors.values.dtype).waves
-        return x, _Kernels(_match_kernels.nearest, _match_kernels.within, entries)
+        return _Kernels(_match_kernels.nearest, _match_kernels.within, entries)
 
     def _workers(self, queries: Descriptors, n_jobs: int | None) -> int:
         """Threads, one query each; of the entries one in fifty, say, has to be compared."""

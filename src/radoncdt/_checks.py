@@ -1,6 +1,7 @@
 """How arguments are refused: what was expected, what was given, in one sentence."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from math import isfinite
 from operator import index
 from typing import Any
 
@@ -33,6 +34,18 @@ def finite_array(values: object, name: str) -> NDArray[np.float64]:
     if not np.isfinite(array).all():
         raise ValueError(f"`{name}` must be finite, got {first_where(~np.isfinite(array), array)}")
     return array
+
+
+def number(value: object, name: str, what: str, good: Callable[[float], bool]) -> float:
+    """A finite real number that is good; `what` says which are."""
+    if type(value) is not float or not isfinite(value):  # most are: then there is no need of an array
+        array = finite_array(value, name)
+        if array.shape != ():
+            raise ValueError(f"`{name}` must be {what}, got {value!r}")
+        value = float(array)
+    if not good(value):
+        raise ValueError(f"`{name}` must be {what}, got {value!r}")
+    return value
 
 
 def coordinates(values: object, name: str) -> NDArray[np.float64]:

@@ -5,8 +5,8 @@ the trapezoid box(1) ∗ box(|q|) with a slope |q| ≤ 1. Along a *line* of pixe
 column) neighbours are one bin apart, so they all meet the bins alike and share three weights: the projection of a
 line is a three-tap filter of its pixels, added at an offset, and from line to line the offset slides by q.
 
-**Blocks.** Lines are cut into blocks of eight bins, and blocks that no ink reaches are left out. So a dense image costs
-an eighth of a vector operation a pixel, a drawing costs what its ink costs, and one loop serves both.
+**Runs.** Lines are cut into blocks of eight bins, and blocks that no ink reaches are left out; what is left are runs of
+blocks. So a drawing costs what its ink costs, a dense image has one run a line, and one loop serves both.
 
 **Frames.** An image is first copied into a frame, with `ABOVE` rows of zeros before, `BEFORE` columns left and
 `BEHIND` columns right of it, so that no later loop needs to look where a line ends.
@@ -16,7 +16,8 @@ measures on the line are in ``_line_kernels.py``.
 """
 
 import math
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.core.caching import FunctionCache
 from numba.extending import intrinsic
 
@@ -31,7 +33,7 @@ from radoncdt.measures import EMPTY, NEGATIVE, NOT_FINITE
 
 BLOCK = 8  # bins of a block: one 256-bit vector of float32
 GROUP = 4  # directions projected in one pass, so that pixels are loaded once for all of them
-END = -1  # behind the blocks of a line
+END = -1  # behind the runs of a line
 WORD = 64  # pixels looked at together when looking for ink
 STEP = 4  # bins looked at together when looking for a level
 ABOVE, BEFORE, BEHIND = BLOCK, 2, WORD + BLOCK
@@ -89,37 +91,46 @@ def _lanes(order):
 
 
 @intrinsic
-def _add_filtered(typing, sums, starts, pixels, first, weights):
-    """sums[starts[g] + b] += Σ_i weights[3g + i] · pixels[first + b − i] for bins b of a block and all g of a group."""
+def _add_filtered(typing, sums, starts, pixels, line, first, last, weights):
+    """sums[starts[g] + k] += the filtered line at k, for a run of bins first ≤ k < last and all g of a group.
+
+    Filtered is w₀ · pixels[line + k] + w₁ · pixels[line + k − 1] + w₂ · pixels[line + k − 2], with w₀ = weights[2g] and
+    w₂ = weights[2g + 1]. The three sum to 1, so it is the middle pixel and shares of the differences from it: two
+    products, as many weights in registers, and even greys without any rounding.
+    """
 
     def generate(context, builder, signature, args):
-        sums, starts, pixels, first, weights = args
+        sums, starts, pixels, line, first, last, weights = args
+
+        def load(array_type, array, index):
+            pointer, align = _vector(context, builder, array_type, array, index, BLOCK)
+            return builder.load(pointer, align=align), pointer, align
 
         def spread(scalar):
-            one = builder.insert_element(
-                ir.Constant(taps[0].type, ir.Undefined), scalar, ir.Constant(ir.IntType(32), 0)
-            )
+            one = ir.Constant(ir.VectorType(scalar.type, BLOCK), ir.Undefined)
+            one = builder.insert_element(one, scalar, ir.Constant(ir.IntType(32), 0))
             return builder.shuffle_vector(one, one, _lanes([0] * BLOCK))
 
-        taps = []
-        for i in range(3):
-            at = builder.sub(first, ir.Constant(first.type, i))
-            pointer, align = _vector(context, builder, signature.args[2], pixels, at, BLOCK)
-            taps.append(builder.load(pointer, align=align))
-        results = []
-        for g in range(GROUP):
-            start = builder.extract_value(starts, g)
-            pointer, align = _vector(context, builder, signature.args[0], sums, start, BLOCK)
-            total = builder.load(pointer, align=align)
-            for i in range(3):
-                term = builder.fmul(taps[i], spread(builder.extract_value(weights, 3 * g + i)), flags=("contract",))
-                total = builder.fadd(total, term, flags=("contract",))
-            results.append((total, pointer))
-        for total, pointer in results:  # after all loads: a group's sums do not overlap, which the compiler cannot know
-            builder.store(total, pointer, align=align)
+        def add_product(total, one, other):
+            return builder.fadd(total, builder.fmul(one, other, flags=("contract",)), flags=("contract",))
+
+        shares = [spread(builder.extract_value(weights, i)) for i in range(2 * GROUP)]
+        step = ir.Constant(first.type, BLOCK)
+        with cgutils.for_range_slice(builder, first, last, step, first.type) as (k, _):
+            places = (builder.sub(builder.add(line, k), ir.Constant(k.type, i)) for i in range(3))
+            right, middle, left = (load(signature.args[2], pixels, place)[0] for place in places)
+            right, left = builder.fsub(right, middle), builder.fsub(left, middle)
+            results = []
+            for g in range(GROUP):
+                at = builder.add(builder.extract_value(starts, g), k)
+                total, pointer, align = load(signature.args[0], sums, at)
+                filtered = add_product(add_product(middle, right, shares[2 * g]), left, shares[2 * g + 1])
+                results.append((builder.fadd(total, filtered), pointer))
+            for total, pointer in results:  # after all loads: a group's sums do not overlap, which LLVM cannot know
+                builder.store(total, pointer, align=align)
         return context.get_dummy_value()
 
-    return types.void(sums, starts, pixels, types.intp, weights), generate
+    return types.void(sums, starts, pixels, types.intp, types.intp, types.intp, weights), generate
 
 
 @intrinsic
@@ -190,7 +201,7 @@ def _transpose(typing, source, first, pitch, target, into, step):
 class Lines(NamedTuple):
     """Parallel lines of pixels: pixel k of line r is ``pixels[start + r·pitch + k]``.
 
-    `blocks` lists the first bins of the blocks, line after line, with an END behind each line.
+    `runs` lists the first bin of each run of blocks and the one behind it, with an END behind each line.
     """
 
     pixels: Any
@@ -198,19 +209,50 @@ class Lines(NamedTuple):
     pitch: int
     n_lines: int
     length: int
-    blocks: Any
+    runs: Any
+
+
+class Scratch(NamedTuple):
+    """Room for the frame of an image, as integers, and for its columns."""
+
+    frame: Any
+    columns: Any
+
+
+_kept = threading.local()
+MOST_KEPT = 2**24  # bytes
+
+
+def scratch_for(real: type, shapes: Iterable[tuple[int, int]]) -> Scratch:
+    """Room for images of this precision and these shapes, one at a time.
+
+    It is kept for the next call of this thread, unless large: new memory comes page by page from the system, which
+    takes longer than all that is done to a drawing.
+    """
+    n_frame = max((ABOVE + height) * (BEFORE + width + BEHIND) for height, width in shapes)
+    n_columns = max((width + BLOCK) * (BEFORE + height + BEHIND) for height, width in shapes)
+    n_bytes = (n_frame + n_columns) * np.dtype(real).itemsize
+    room = getattr(_kept, "room", None)
+    if room is None or room.size < n_bytes:
+        room = np.empty(n_bytes, np.uint8)
+        if n_bytes <= MOST_KEPT:
+            _kept.room = room
+    values = room[:n_bytes].view(real)
+    return Scratch(values[:n_frame].view(np.int32 if values.itemsize == 4 else np.int64), values[n_frame:])
 
 
 @part
-def _frame(height, width, last):
-    """A frame for images of this shape, as integers; zero but for the place of the image. The last one if it fits."""
-    shape = ABOVE + height, BEFORE + width + BEHIND
-    if last.shape == shape:
-        return last
-    frame = np.empty(shape, last.dtype)
-    frame[:ABOVE] = 0
-    frame[:, :BEFORE] = 0
-    frame[:, BEFORE + width :] = 0
+def _frame(height, width, room, again):
+    """A frame for an image of this shape, as integers; zero but for the place of the image.
+
+    It is so already if it was the frame of the image before, `again`.
+    """
+    rows, pitch = ABOVE + height, BEFORE + width + BEHIND
+    frame = room[: rows * pitch].reshape((rows, pitch))
+    if not again:
+        frame[:ABOVE] = 0
+        frame[:, :BEFORE] = 0
+        frame[:, BEFORE + width :] = 0
     return frame
 
 
@@ -260,16 +302,18 @@ def _scan(bits, into, frame, box):
 
 
 @part
-def _load(pixels, bits, start, shape, last, box):
-    """Copy the image that begins at `start` into a frame.
+def _load(pixels, bits, shapes, n, start, room, box):
+    """Copy image n, which begins at `start`, into its frame.
 
-    Returns the frame, as integers and as what it is, the status, and the largest |pixel|.
+    Returns the frame, the status, the largest |pixel|, and where the next image begins.
     """
-    height, width = shape
-    into = _frame(height, width, last)
+    height, width = shapes[n]
+    again = n > 0 and shapes[n - 1, 0] == height and shapes[n - 1, 1] == width
+    into = _frame(height, width, room, again)
     frame = into.view(pixels.dtype)
-    status, size = _scan(bits[start : start + height * width].reshape((height, width)), into, frame, box)
-    return into, frame, status, size
+    end = start + height * width
+    status, size = _scan(bits[start:end].reshape((height, width)), into, frame, box)
+    return frame, status, size, end
 
 
 @part
@@ -285,20 +329,19 @@ def _rescale(frame, size):
 
 
 @part
-def _blocks(count, length):
-    """Room for the blocks of `count` lines."""
-    return np.empty(count * ((length + 2 + BLOCK - 1) // BLOCK + 1), np.int32)
+def _room_for_runs(count, length):
+    return np.empty(count * (2 * ((length + 2 + BLOCK - 1) // BLOCK) + 1), np.int32)
 
 
 @part
-def _cut(pixels, start, pitch, count, length, blocks, n):
-    """Cut lines into the blocks of bins that ink reaches: pixel k reaches the bins k, k + 1 and k + 2.
+def _cut(pixels, start, pitch, count, length, runs, n):
+    """Cut lines into runs of blocks that ink reaches: pixel k reaches the bins k, k + 1 and k + 2.
 
-    Appends to the first n blocks, and returns how many there are.
+    Writes from runs[n] on, and returns where it ended.
     """
     for r in range(count):
         line = start + r * pitch
-        done = -2  # of the pixels before it all bins are in blocks
+        done = -2  # of the pixels before it all bins are in runs
         for first in range(0, length, WORD):
             ink = _ink_from(pixels, line + first)
             while done < first + WORD:
@@ -307,14 +350,14 @@ def _cut(pixels, start, pitch, count, length, blocks, n):
                 if ink == 0:
                     break
                 k = max(first + _lowest(ink), done + 2)
-                blocks[n] = k
+                if done < 0 or k > done + 2:
+                    runs[n] = k
+                    n += 2
                 while pixels[line + k + BLOCK] != 0:  # one after the other where all is ink
                     k += BLOCK
-                    n += 1
-                    blocks[n] = k
-                n += 1
+                runs[n - 1] = k + BLOCK
                 done = k + BLOCK - 2
-        blocks[n] = END
+        runs[n] = END
         n += 1
     return n
 
@@ -325,42 +368,39 @@ def _rows(frame, box):
     height, width = box[1] - box[0], box[3] - box[2]
     pixels, pitch = frame.reshape(-1), frame.shape[1]
     start = box[0] * pitch + box[2]
-    blocks = _blocks(height, width)
-    _cut(pixels, start, pitch, height, width, blocks, 0)
-    return Lines(pixels, start, pitch, height, width, blocks)
+    runs = _room_for_runs(height, width)
+    _cut(pixels, start, pitch, height, width, runs, 0)
+    return Lines(pixels, start, pitch, height, width, runs)
 
 
 @part
-def _columns(frame, box):
+def _columns(frame, box, room):
     """The columns of the box, from the left; pixels from the bottom to the top."""
     height, width = box[1] - box[0], box[3] - box[2]
     pitch, step = frame.shape[1], height + BEFORE + BEHIND
     source = frame.reshape(-1)
-    target = np.empty((width + BLOCK) * step, frame.dtype)
+    target = room[: (width + BLOCK) * step]
     target[:BEFORE] = 0
-    blocks, n = _blocks(width, height), 0
+    runs, n = _room_for_runs(width, height), 0
     for j in range(0, width, BLOCK):
         first, into = (box[1] - 1) * pitch + box[2] + j, BEFORE + j * step
         for i in range(0, height, BLOCK):
             _transpose(source, first - i * pitch, -pitch, target, into + i, step)
         for i in range(BLOCK):  # the zeros behind a line are also those before the next
             target[into + i * step + height : into + (i + 1) * step] = 0
-        n = _cut(target, into, step, min(BLOCK, width - j), height, blocks, n)
-    return Lines(target, BEFORE, step, width, height, blocks)
+        n = _cut(target, into, step, min(BLOCK, width - j), height, runs, n)
+    return Lines(target, BEFORE, step, width, height, runs)
 
 
 @numba.njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def _row_sums(rows, mass, lean, columns):
-    """Mass and first moment of every row and mass of every column, over the blocks with ink."""
-    b = 0
+    """Mass and first moment of every row and mass of every column, over the runs."""
+    n = 0
     for r in range(rows.n_lines):
         line = rows.start + r * rows.pitch
-        while rows.blocks[b] != END:
-            left = rows.blocks[b]
-            right = left
-            while rows.blocks[b] == right:  # blocks in a row without a gap
-                right += BLOCK
-                b += 1
+        while rows.runs[n] != END:
+            left, right = rows.runs[n], rows.runs[n + 1]
+            n += 2
             pixels = rows.pixels[line + left : line + right]
             column = columns[left:right]
             total = 0.0
@@ -372,7 +412,7 @@ def _row_sums(rows, mass, lean, columns):
                 moment += value * k
             mass[r] += total
             lean[r] += moment + total * left
-        b += 1
+        n += 1
 
 
 @part
@@ -533,7 +573,7 @@ def _whitened(sweep, xx, xy, yy):
 
 @part
 def _taps(slope, start, lead, depth, n_bins, starts, weights):
-    """First bin and three weights of every line: the masses of the trapezoid box(1) ∗ box(|q|) in three bins.
+    """First bin and weights w₀ and w₂ of every line: the masses of the trapezoid box(1) ∗ box(|q|) in three bins.
 
     With z the distance from the left end of the trapezoid to the next bin edge, they are
 
@@ -544,13 +584,13 @@ def _taps(slope, start, lead, depth, n_bins, starts, weights):
     """
     count = starts.size
     real = weights.dtype.type
-    zero, one = real(0), real(1)
+    zero = real(0)
     width = real(abs(slope))
     half = real(0.5 * abs(slope))
     curvature = real(0.5 / abs(slope) if abs(slope) > 1e-30 else 0.0)  # below, a line falls into one bin or two
     middle = 0.5 * (count - 1)
     left_of_middle = start - 0.5 * abs(slope)
-    w0, w1, w2 = weights[0], weights[1], weights[2]
+    w0, w2 = weights[0], weights[1]
     for r in range(count):
         left = slope * (np.float64(np.int32(r)) - middle) + left_of_middle
         begin = np.floor(left)
@@ -560,10 +600,7 @@ def _taps(slope, start, lead, depth, n_bins, starts, weights):
         beyond = beyond if beyond > zero else zero
         third = beyond * beyond * curvature
         first = z - half + third
-        first = first if first > zero else zero
-        second = one - first - third
-        w0[r] = first
-        w1[r] = second if second > zero else zero
+        w0[r] = first if first > zero else zero
         w2[r] = third
 
 
@@ -627,7 +664,7 @@ def _workspace(lines):
         np.zeros(GROUP, np.int64),
         np.empty(_most_bins(lines), real),
         np.empty((GROUP, lines.n_lines), np.int32),
-        np.empty((GROUP, 3, lines.n_lines), real),
+        np.empty((GROUP, 2, lines.n_lines), real),
     )
 
 
@@ -635,21 +672,19 @@ def _workspace(lines):
 def _add_lines(lines, starts, weights, sums):
     """Add the filtered lines to the sums of a group."""
     b0, b1, b2, b3 = starts[0], starts[1], starts[2], starts[3]
-    u0, u1, u2 = weights[0, 0], weights[0, 1], weights[0, 2]
-    v0, v1, v2 = weights[1, 0], weights[1, 1], weights[1, 2]
-    w0, w1, w2 = weights[2, 0], weights[2, 1], weights[2, 2]
-    x0, x1, x2 = weights[3, 0], weights[3, 1], weights[3, 2]
-    b = 0
+    u0, u2 = weights[0, 0], weights[0, 1]
+    v0, v2 = weights[1, 0], weights[1, 1]
+    w0, w2 = weights[2, 0], weights[2, 1]
+    x0, x2 = weights[3, 0], weights[3, 1]
+    n = 0
     for r in range(lines.n_lines):
         line = lines.start + r * lines.pitch
-        s0, s1, s2, s3 = b0[r], b1[r], b2[r], b3[r]
-        taps = (u0[r], u1[r], u2[r], v0[r], v1[r], v2[r], w0[r], w1[r], w2[r], x0[r], x1[r], x2[r])
-        k = lines.blocks[b]
-        while k != END:
-            _add_filtered(sums, (s0 + k, s1 + k, s2 + k, s3 + k), lines.pixels, line + k, taps)
-            b += 1
-            k = lines.blocks[b]
-        b += 1
+        group = np.int64(b0[r]), np.int64(b1[r]), np.int64(b2[r]), np.int64(b3[r])
+        taps = u0[r], u2[r], v0[r], v2[r], w0[r], w2[r], x0[r], x2[r]
+        while lines.runs[n] != END:
+            _add_filtered(sums, group, lines.pixels, line, lines.runs[n], lines.runs[n + 1], taps)
+            n += 2
+        n += 1
 
 
 @part
@@ -765,7 +800,8 @@ def _quantiles(cumulated, n_bins, levels, room, out):
 
 # ---------------------------------------------------------------- what Python calls
 #
-# Images come one after the other in `pixels`, row by row, with the same bits as integers, and their `shapes` (n, 2).
+# Images come one after the other in `pixels`, row by row, with the same bits as integers, and their `shapes` (n, 2);
+# `scratch` is for `scratch_for` to make.
 
 
 @part
@@ -775,13 +811,12 @@ def _box_centre(box, shape):
 
 
 @kernel
-def image_moments(pixels, bits, shapes, out, status):
+def image_moments(pixels, bits, shapes, scratch, out, status):
     """Mean (x, y) and covariance (xx, xy, yy) of every image, `out` (n, 5)."""
-    into, start = np.empty((0, 0), bits.dtype), 0
+    start = 0
     box = np.empty(4, np.int64)
     for n in range(shapes.shape[0]):
-        into, frame, status[n], size = _load(pixels, bits, start, shapes[n], into, box)
-        start += shapes[n, 0] * shapes[n, 1]
+        frame, status[n], size, start = _load(pixels, bits, shapes, n, start, scratch.frame, box)
         if status[n] == 0:
             _rescale(frame, size)
             _moments(_rows(frame, box), out[n])
@@ -791,23 +826,25 @@ def image_moments(pixels, bits, shapes, out, status):
 
 
 @kernel
-def image_masses(pixels, bits, shapes, sweep, out, origins, status):
+def image_masses(pixels, bits, shapes, scratch, sweep, out, origins, status):
     """Masses of the strips, `out` (n, directions, bins), and the position, in bins, of the centre of the image.
 
     In the grid of a box, `length` bins are those of the pixels of a line; they begin (bins − length) // 2 bins in.
     """
-    into, start = np.empty((0, 0), bits.dtype), 0
+    start = 0
     box = np.empty(4, np.int64)
     n_bins = out.shape[2]
     for n in range(shapes.shape[0]):
-        into, frame, status[n], size = _load(pixels, bits, start, shapes[n], into, box)
-        start += shapes[n, 0] * shapes[n, 1]
+        frame, status[n], size, start = _load(pixels, bits, shapes, n, start, scratch.frame, box)
         if status[n] & NOT_FINITE:
             continue
         exponent = 0 if status[n] & EMPTY else _rescale(frame, size)
         x, y = _box_centre(box, shapes[n])
         out[n] = 0
-        for lines, members in ((_rows(frame, box), sweep.by_rows), (_columns(frame, box), sweep.by_columns)):
+        for lines, members in (
+            (_rows(frame, box), sweep.by_rows),
+            (_columns(frame, box, scratch.columns), sweep.by_columns),
+        ):
             work = _workspace(lines)
             before = (n_bins - lines.length) // 2
             for d in range(0, members.size, GROUP):
@@ -826,7 +863,9 @@ def image_masses(pixels, bits, shapes, sweep, out, origins, status):
 
 
 @kernel
-def image_quantiles(pixels, bits, shapes, directions, levels, normalise, whiten, nu, extremes, out, moments, status):
+def image_quantiles(
+    pixels, bits, shapes, scratch, directions, levels, normalise, whiten, nu, extremes, out, moments, status
+):
     """Quantiles of all projections, `out` (n, directions, levels): normalised, or in pixels from the image's centre.
 
     With `whiten`, the directions are those of the measure after whitening, see `_whitened`. With ν > 0, mean and
@@ -837,12 +876,11 @@ def image_quantiles(pixels, bits, shapes, directions, levels, normalise, whiten,
     whether robust moments of any did not converge.
     """
     bad = unsettled = False
-    into, start = np.empty((0, 0), bits.dtype), 0
+    start = 0
     box = np.empty(4, np.int64)
     row = np.empty(levels.size)
     for n in range(shapes.shape[0]):
-        into, frame, status[n], size = _load(pixels, bits, start, shapes[n], into, box)
-        start += shapes[n, 0] * shapes[n, 1]
+        frame, status[n], size, start = _load(pixels, bits, shapes, n, start, scratch.frame, box)
         if status[n] != 0:
             bad = True
             continue
@@ -859,7 +897,7 @@ def image_quantiles(pixels, bits, shapes, directions, levels, normalise, whiten,
         x, y = _box_centre(box, shapes[n])
         moments[n, 0] += x
         moments[n, 1] += y
-        for lines, members in ((rows, sweep.by_rows), (_columns(frame, box), sweep.by_columns)):
+        for lines, members in ((rows, sweep.by_rows), (_columns(frame, box, scratch.columns), sweep.by_columns)):
             work = _workspace(lines)
             cumulated = np.empty((GROUP, _most_bins(lines) + 1 + STEP))
             room = _search_room(_most_bins(lines), levels.size)
@@ -917,7 +955,7 @@ def back_project(values, centres, sweep, image):
     for pixels, members in ((image, sweep.by_rows), (turned, sweep.by_columns)):
         count, length = pixels.shape
         starts = np.empty(count, np.int32)
-        weights = np.empty((3, count), image.dtype)
+        weights = np.empty((2, count), image.dtype)
         padded = np.zeros(n_bins + 2 * (length + 2), image.dtype)
         for w in members:
             centre = centres[w]
@@ -932,7 +970,8 @@ def back_project(values, centres, sweep, image):
                 if 0 <= start <= n_bins + length + 2:
                     line = pixels[r]
                     v0, v1, v2 = padded[start:], padded[start + 1 :], padded[start + 2 :]
-                    w0, w1, w2 = weights[0, r], weights[1, r], weights[2, r]
+                    w0, w2 = weights[0, r], weights[1, r]
+                    w1 = 1 - w0 - w2
                     for k in range(min(length, padded.size - start - 2)):
                         line[k] += w0 * v0[k] + w1 * v1[k] + w2 * v2[k]
     for i in range(height):

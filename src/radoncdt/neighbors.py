@@ -216,10 +216,7 @@ class AffineNeighbors(_Neighbors):
 
 
 def _radius(value: object) -> float:
-    number = _checks.finite_array(value, "radius")
-    if number.shape != () or number < 0:
-        raise ValueError(f"`radius` must be a number that is not negative, got {value!r}")
-    return float(number)
+    return _checks.number(value, "radius", "a number that is not negative", lambda x: x >= 0)
 
 
 class AffineNeighborsClassifier(ClassifierMixin, _Neighbors):

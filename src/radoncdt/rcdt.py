@@ -36,10 +36,8 @@ class Normalisation(NamedTuple):
         whitened = _checks.choice(directions, "directions", DIRECTIONS) == "whitened"
         if _checks.choice(moments, "moments", MOMENTS) == "levels" and whitened:
             raise ValueError("`moments` must be 'exact' or 'robust' with whitened directions, got 'levels'")
-        freedom = _checks.finite_array(nu, "nu")
-        if freedom.shape != () or freedom <= 0:
-            raise ValueError(f"`nu` must be a positive number, got {nu!r}")
-        return cls(moments, whitened, float(freedom) if moments == "robust" else 0.0)
+        freedom = _checks.number(nu, "nu", "a positive number", lambda x: x > 0)
+        return cls(moments, whitened, freedom if moments == "robust" else 0.0)
 
 
 def _quantiles(
@@ -272,9 +270,9 @@ def rcdt(
 def trimmed_levels(n_levels: int, level_grid: str, trim: float) -> Floats:
     """The levels t with trim ≤ t ≤ 1 − trim."""
     levels = quantile_levels(n_levels, level_grid)
-    share = _checks.finite_array(trim, "trim")
-    if share.shape != () or not 0 <= share < 0.5:
-        raise ValueError(f"`trim` must be a number from 0 to below 0.5, got {trim!r}")
+    share = _checks.number(trim, "trim", "a number from 0 to below 0.5", lambda x: 0 <= x < 0.5)
+    if share == 0:
+        return levels
     kept = levels[(levels >= share - 1e-12) & (levels <= 1 - share + 1e-12)]
     if kept.size < 2:
         raise ValueError(f"`trim` must leave two levels at least, and {trim!r} leaves {kept.size} of {n_levels}")

@@ -233,10 +233,8 @@ def register(
             raise ValueError(f"`{name}` must be one measure, got {len(some)}; `affine_distances` compares many")
     if tolerance is None:
         tolerance = first.settings.grid_distance
-    allowance = _checks.finite_array(tolerance, "tolerance")
-    if allowance.shape != () or allowance < 0:
-        raise ValueError(f"`tolerance` must be a number that is not negative, got {tolerance!r}")
-    peaks = _peaks(first, second, reflections, plausible, float(allowance))
+    allowance = _checks.number(tolerance, "tolerance", "a number that is not negative", lambda x: x >= 0)
+    peaks = _peaks(first, second, reflections, plausible, allowance)
     if not peaks:
         best = _registrations(first, second, _peaks(first, second, reflections, Plausible(), 0.0)[:1], Plausible())[0]
         raise ValueError(

@@ -1,6 +1,7 @@
 """Random affine maps of images, with the maps that were drawn."""
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,6 +24,10 @@ class AffineMaps(NamedTuple):
     """The matrices A, (n, 2, 2)."""
     shifts: Floats
     """The vectors y, (n, 2)."""
+
+
+def _from_0_to(most: float) -> Callable[[float], bool]:
+    return lambda x: 0 <= x <= most
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,9 +82,7 @@ class AffineDistribution:
         if scale.shape != (2,) or not 0 < scale[0] <= scale[1]:
             raise ValueError(f"`scale` must be a pair 0 < low ≤ high, got {self.scale!r}")
         for name, most in (("rotation", 360), ("shear", 89), ("shift", 2**20)):
-            value = _checks.finite_array(getattr(self, name), name)
-            if value.shape != () or not 0 <= value <= most:
-                raise ValueError(f"`{name}` must be a number from 0 to {most}, got {getattr(self, name)!r}")
+            _checks.number(getattr(self, name), name, f"a number from 0 to {most}", _from_0_to(most))
         for name in ("isotropic", "mirror", "whole_degrees", "whole_pixels", "circular"):
             _checks.instance(getattr(self, name), name, bool)
         for name, whole in (("shear", self.whole_degrees), ("shift", self.whole_pixels)):

@@ -150,9 +150,7 @@ def draw(lines: Sequence[ArrayLike], *, size: int = 128, line_width: float = 4.0
            [0.5, 0.5, 0.5, 0.5]], dtype=float32)
     """
     size = _checks.count(size, "size", 1)
-    width = _checks.finite_array(line_width, "line_width")
-    if width.shape != () or width <= 0:
-        raise ValueError(f"`line_width` must be a positive number, got {line_width!r}")
+    width = _checks.number(line_width, "line_width", "a positive number", lambda x: x > 0)
     image = np.zeros((size, size))
     for i, line in enumerate(_checks.sequence(lines, "lines")):
         corners = _checks.coordinates(line, f"lines[{i}]")

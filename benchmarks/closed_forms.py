@@ -1,4 +1,4 @@
-"""Measures whose NR-CDT is known in closed form, as images and as quantiles, for any angle and level."""
+"""Measures whose R-CDT and NR-CDT are known in closed form, as images and as quantiles, for any angle and level."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -18,6 +18,13 @@ class ClosedForm(NamedTuple):
     name: str
     density: Callable[[Array, Array], Array]
     nrcdt: Callable[[Array, Array], Array]
+    moments: Callable[[Array], tuple[Any, Any]]
+    """From angles (k,) to mean and standard deviation of the projections."""
+
+    def rcdt(self, angles: Array, levels: Array, side: int) -> Array:
+        """In pixels from the centre of an image with so many a side."""
+        mean, std = (np.broadcast_to(m, angles.shape)[:, None] for m in self.moments(angles))
+        return side * (mean + std * self.nrcdt(angles, levels))
 
 
 def sampled(density: Callable[[Array, Array], Array], n: int, factor: int = 16) -> Array:
@@ -55,20 +62,26 @@ def _two_discs(x: Array, y: Array) -> Array:
     return np.sum([(x - a) ** 2 + (y - b) ** 2 < r**2 for a, b, r in DISCS], axis=0)
 
 
+def _two_discs_moments(angles: Array) -> tuple[Array, Array]:
+    a, b, radii = np.array(DISCS).T
+    shares = radii**2 / (radii**2).sum()
+    centres = np.cos(angles)[:, None] * a + np.sin(angles)[:, None] * b
+    mean = centres @ shares
+    return mean, np.sqrt((radii**2 / 4 + (centres - mean[:, None]) ** 2) @ shares)
+
+
 def _two_discs_quantiles(angles: Array, levels: Array) -> Array:
     """By bisection of the mixture of two semicircle laws."""
     a, b, radii = np.array(DISCS).T
     shares = radii**2 / (radii**2).sum()
     rows = []
-    for angle in angles:
+    for angle, mean, std in zip(angles, *_two_discs_moments(angles)):
         centres = _along(angle, a, b)
         low, high = np.full(levels.shape, -1.0), np.full(levels.shape, 1.0)
         for _ in range(60):
             middle = (low + high) / 2
             below = sum(w * stats.semicircular.cdf((middle - c) / r) for w, c, r in zip(shares, centres, radii))
             low, high = np.where(below < levels, middle, low), np.where(below < levels, high, middle)
-        mean = shares @ centres
-        std = np.sqrt(shares @ (radii**2 / 4 + (centres - mean) ** 2))
         rows.append(((low + high) / 2 - mean) / std)
     return np.array(rows)
 
@@ -78,12 +91,14 @@ CLOSED_FORMS = (
         "disc",
         lambda x, y: x**2 + y**2 < 1 / 16,
         lambda angles, levels: np.tile(2 * stats.semicircular.ppf(levels), (len(angles), 1)),
+        lambda angles: (0.0, 1 / 8),
     ),
-    ClosedForm("square turned by 20°", _square, _square_quantiles),
+    ClosedForm("square turned by 20°", _square, _square_quantiles, lambda angles: (0.0, 0.2 / np.sqrt(3))),
     ClosedForm(
         "Gaussian turned by 35°",
         _gaussian,
         lambda angles, levels: np.tile(stats.norm.ppf(levels), (len(angles), 1)),
+        lambda angles: (0.0, np.hypot(np.cos(angles - LEAN) / 12, np.sin(angles - LEAN) / 24)),
     ),
-    ClosedForm("two discs", _two_discs, _two_discs_quantiles),
+    ClosedForm("two discs", _two_discs, _two_discs_quantiles, _two_discs_moments),
 )

@@ -20,44 +20,13 @@ from typing import Any
 
 import numpy as np
 from closed_forms import CLOSED_FORMS, sampled
+from images import dense, drawing, silhouette
 from numpy.typing import NDArray
 from reporting import Row, interleaved, main, ratio
 
 import radoncdt
 
 Array = NDArray[Any]
-
-
-# ---------------------------------------------------------------- images
-
-
-def dense(n: int, dtype: type = np.float32) -> Array:
-    return (np.random.default_rng(0).random((n, n)) + 0.01).astype(dtype)
-
-
-def drawing(n: int) -> Array:
-    """A circle, a cross and four lines from edge to edge, 2 px wide."""
-    y, x = np.mgrid[:n, :n] - (n - 1) / 2
-    lines = [
-        x - 0.2 * n,
-        y + 0.3 * n,
-        (x + 0.35 * y + 0.1 * n) / np.hypot(1, 0.35),
-        (0.25 * x - y + 0.2 * n) / np.hypot(0.25, 1),
-    ]
-    ink = np.abs(np.hypot(x, y) - n / 16) < 1
-    ink |= (np.minimum(abs(x), abs(y)) < 1) & (np.maximum(abs(x), abs(y)) < n / 20)
-    for distance in lines:
-        ink |= np.abs(distance) < 1
-    return ink.astype(np.float32)
-
-
-def silhouette(n: int) -> Array:
-    """Three filled shapes of even greys."""
-    y, x = np.mgrid[:n, :n] - (n - 1) / 2
-    image = np.where(np.hypot(x, y) < 0.37 * n, 0.9, 0)
-    image[n // 8 : n // 4, n // 7 : -n // 8] = 0.2
-    image[-n // 4 : -n // 7, n // 4 :] = 0.55
-    return image.astype(np.float32)
 
 
 # ---------------------------------------------------------------- accuracy

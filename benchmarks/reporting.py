@@ -3,21 +3,26 @@
 import argparse
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+Key = TypeVar("Key", bound=Hashable)
 
 Row = tuple[str, float, str, float]
 """What is measured, the figure, "≤" or "≥", the limit; a limit of ±∞ is none, only something to compare with."""
 
 
-def interleaved(functions: dict[str, Callable[[], object]], rounds: int) -> dict[str, NDArray[Any]]:
+def interleaved(
+    functions: Mapping[Key, Callable[[], object]], rounds: int, *, slow: float = np.inf
+) -> dict[Key, NDArray[Any]]:
     """Seconds of each function, round by round: what disturbs the machine disturbs all.
 
     A turn is as many calls as take a fifth of a second, so that what the function before left in the caches, and how
-    long an idle core takes to wake, do not count.
+    long an idle core takes to wake, do not count. Functions that take more than `slow` seconds have two turns, not all;
+    where that is used they must have been called before, if they compile.
     """
 
     def turn(function: Callable[[], object], repeats: int) -> float:
@@ -26,9 +31,18 @@ def interleaved(functions: dict[str, Callable[[], object]], rounds: int) -> dict
             function()
         return (time.perf_counter() - begin) / repeats
 
-    repeats = {name: 1 + int(0.2 / min(turn(function, 1) for _ in range(3))) for name, function in functions.items()}
-    seconds = [[turn(function, repeats[name]) for name, function in functions.items()] for _ in range(rounds)]
-    return {name: np.array(times) for name, times in zip(functions, zip(*seconds))}
+    first = {name: turn(function, 1) for name, function in functions.items()}
+    first |= {name: turn(functions[name], 1) for name in functions if first[name] <= slow}  # the first may compile
+    times: dict[Key, list[float]] = {name: [first[name]] if first[name] > slow else [] for name in functions}
+    repeats = {
+        name: 1 + int(0.2 / min(turn(function, 1) for _ in range(3))) if first[name] < 0.2 else 1
+        for name, function in functions.items()
+    }
+    for round_ in range(rounds):
+        for name, function in functions.items():
+            if round_ == 0 or first[name] <= slow:
+                times[name].append(turn(function, repeats[name]))
+    return {name: np.array(seconds) for name, seconds in times.items()}
 
 
 def ratio(times: dict[str, NDArray[Any]], slow: str, fast: str) -> float:

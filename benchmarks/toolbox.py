@@ -5,8 +5,7 @@
     python benchmarks/toolbox.py distance    sliced Wasserstein distances against closed forms and POT
     python benchmarks/toolbox.py estimator   what the estimator and lists of mixed sizes cost over the function
 
-Exits with 1 when a figure misses its limit. The peers are not installed by `make bench`; they need
-pip install torch torchcdt pytranskit six scikit-image.
+Exits with 1 when a figure misses its limit.
 """
 
 import sys

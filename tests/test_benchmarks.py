@@ -1,22 +1,36 @@
-"""The benchmarks beside other libraries: that these are used rightly, and that the page is what was measured."""
+"""The benchmarks beside other libraries: that these are used rightly, and that the documents are what was measured."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+
+import radoncdt
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
+import compare  # noqa: E402
 import page  # noqa: E402
+import plots  # noqa: E402
 from closed_forms import CLOSED_FORMS, sampled  # noqa: E402
-from peers import peers  # noqa: E402
+from comparison import speed, stages  # noqa: E402
+from images import dense, drawing, lines_and_runs  # noqa: E402
+from peers import NAMES, peers  # noqa: E402
+from reporting import interleaved  # noqa: E402
 
 INSTALLED = [peer for peer in peers() if not peer.missing]
 FORMS = [pytest.param(f, n, id=f"{p.name}, {n}") for p in INSTALLED for n, f in p.forms.items()]
 LEVELS = np.array([0.02, 0.2, 0.5, 0.8, 0.98])
+TWO_DISCS = CLOSED_FORMS[-1]
+RESULTS = json.loads(page.RESULTS.read_text(encoding="utf-8"))
+
+
+# ---------------------------------------------------------------- what is compared
 
 
 def test_those_that_the_tests_install_are_there():
@@ -35,26 +49,136 @@ def test_closed_forms_are_quantile_functions_of_the_images(closed):
         order = np.argsort(places)
         mean = weights @ places
         std = np.sqrt(weights @ (places - mean) ** 2)
-        quantiles = np.interp(LEVELS, np.cumsum(weights[order]), (places[order] - mean) / std)
-        np.testing.assert_allclose(closed.nrcdt(np.array([angle]), LEVELS)[0], quantiles, atol=0.02)
+        quantiles = np.interp(LEVELS, np.cumsum(weights[order]), places[order])
+        angles = np.array([angle])
+        assert_allclose(closed.nrcdt(angles, LEVELS)[0], (quantiles - mean) / std, atol=0.02)
+        assert_allclose(closed.rcdt(angles, LEVELS, 400)[0], quantiles, atol=0.02 * std)
 
 
 @pytest.mark.parametrize(("form", "name"), FORMS)
-def test_libraries_are_used_rightly(form, name):
-    """Two discs off the centre: with an angle, a sign or a centre wrong, the NR-CDT is another."""
-    closed = CLOSED_FORMS[-1]
-    images = sampled(closed.density, 64)[None].astype(np.float32)
-    values, angles, levels = form.nrcdt(images, 8)
-    assert values.shape == (1, 8, len(levels))
-    inside = (levels > 0.05) & (levels < 0.95)
-    errors = np.abs(values[0][:, inside] - closed.nrcdt(angles, levels[inside]))
-    assert errors.mean() < (0.02 if name == "tuned" else 0.2)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_libraries_are_used_rightly(form, name, dtype):
+    """Two discs off the centre: with an angle, a sign or a centre wrong, the transforms are others."""
+    images = sampled(TWO_DISCS.density, 64)[None].astype(dtype)
+    for kind, unit in (("nrcdt", 1.0), ("rcdt", 9.0)):
+        values, angles, levels = getattr(form, kind)(images, 8)
+        assert values.shape == (1, 8, len(levels))
+        inside = (levels > 0.05) & (levels < 0.95)
+        levels = levels[inside]
+        truth = TWO_DISCS.rcdt(angles, levels, 64) if kind == "rcdt" else TWO_DISCS.nrcdt(angles, levels)
+        assert np.abs(values[0][:, inside] - truth).mean() < unit * (0.02 if name == "tuned" else 0.2)
     features = form.features(images, 8)
-    assert features.shape == (1, len(levels)) or name != "tuned"
+    assert features.ndim == 2
+    assert features.dtype == np.float64
     assert np.isfinite(features).all()
+    if form.project is not None:
+        masses, middles, angles = form.project(images[0], 8)
+        assert_allclose(masses.sum(axis=1), images.sum(), rtol=2e-3)
+        means = (masses * middles).sum(axis=1) / masses.sum(axis=1)
+        assert_allclose(means, 64 * TWO_DISCS.moments(angles)[0], atol=0.05)
+
+
+# ---------------------------------------------------------------- how it is measured
+
+
+@pytest.mark.parametrize("draw", [dense, drawing])
+def test_the_bound_streams_the_rows_of_our_projection(draw):
+    """A direction along the rows: the sums of the plain loop are the masses of our strips."""
+    image, angle = draw(32).astype(np.float64), 0.3
+    rows, starts, weights, sums = stages.streamed(image, np.array([-np.tan(angle)]))
+    stages.stream(rows, starts, weights, sums)
+    masses, _ = radoncdt.radon(image, angles=[angle])
+    some, other = (np.trim_zeros(x[0]) for x in (sums, masses))
+    assert_allclose(some, other, atol=1e-12)
+
+
+@pytest.mark.parametrize("draw", [dense, drawing])
+def test_stages_end_in_our_rcdt(draw):
+    image = draw(48)
+    levels = radoncdt.quantile_levels(16)
+    directions = stages.Directions.choose(12, None)
+    out = np.empty((12, 16))
+    stages.up_to(2, *stages.for_kernel(stages.Batch.read(image).items), directions.sweep, levels, out)
+    features = radoncdt.rcdt(image, n_angles=12, n_levels=16)
+    widths = directions.widths[:, None]
+    assert_allclose(np.diff(out * widths), np.diff(features), atol=1e-9)  # up to where the strips begin
+
+
+def test_turns_of_slow_functions_are_two():
+    calls = []
+    times = interleaved({"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}, rounds=5, slow=-1.0)
+    assert {name: len(seconds) for name, seconds in times.items()} == {"a": 2, "b": 2}
+    assert all(len(seconds) == 3 for seconds in interleaved({1: lambda: None, 2: lambda: None}, rounds=3).values())
+
+
+def test_lines_and_runs():
+    image = np.array([[1, 0, 1, 1], [0, 0, 0, 0], [1, 1, 1, 1]])
+    assert lines_and_runs(image) == 3 + (2 + 0 + 1) + 4 + (2 + 1 + 2 + 2)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_memory_of_a_library():
+    command = [sys.executable, str(BENCHMARKS / "memory_of_peer.py"), "POT", "tuned", "dense", "128", "32"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert 8 * 128**2 * 32 / 1e6 < float(done.stdout) < 100  # at least the places of all pixels in all directions
+
+
+def test_parts_are_refused(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["compare.py", "sped"])
+    with pytest.raises(SystemExit) as exit_:
+        compare.main()
+    assert exit_.value.code == 2
+    assert "unknown part 'sped'; choose from speed, stages" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------- what is written
+
+
+def test_all_is_measured():
+    records = RESULTS["records"]
+    assert {record["part"] for record in records} == set(compare.PARTS)
+    libraries = {record["peer"] for record in records} | set(RESULTS["setup"]["missing"])
+    assert len(libraries) == len(NAMES)
+    measured = {record["case"] for record in page.where(records, part="speed")}
+    assert measured == {str(case) for case in speed.cases(quick=False)}
 
 
 def test_the_page_is_what_was_measured():
-    results = json.loads(page.RESULTS.read_text(encoding="utf-8"))
-    assert page.page(results) == page.PAGE.read_text(encoding="utf-8")
-    assert {record["part"] for record in results["records"]} == {"speed", "accuracy", "invariance", "recognition"}
+    assert page.page(RESULTS) == page.PAGE.read_text(encoding="utf-8")
+
+
+def test_the_readme_is_what_was_measured():
+    text = page.README.read_text(encoding="utf-8")
+    assert page.with_figures(text, RESULTS) == text
+    with pytest.raises(ValueError, match="must have one place between"):
+        page.with_figures(text.replace(page.MARKS[1], ""), RESULTS)
+
+
+def test_who_is_better_is_named():
+    def record(case, peer, error):
+        return {"part": "accuracy", "case": case, "peer": peer, "form": "as shipped", "error": error}
+
+    records = [record("disc", "radoncdt", 0.2), record("disc", "other", 0.1), record("square", "radoncdt", 0.1)]
+    said = page.winners([*records, record("square", "other", 0.3)], "accuracy", {"error": "largest"})
+    assert said == (
+        "ours is smallest, or equal up to rounding, in 1 of 2 rows; in the others: largest, disc "
+        "(other, as shipped: 0.1, ours 0.2)."
+    )
+
+
+def test_what_was_left_out_is_said():
+    left_out = [
+        dict(r, left_out="would take an hour") for r in page.where(RESULTS["records"], part="speed", peer="POT")
+    ]
+    rest = [r for r in RESULTS["records"] if r["part"] != "speed" or r["peer"] != "POT"]
+    text = page.page({**RESULTS, "records": rest + left_out})
+    assert "POT, tuned: dense, 64 × 64, 128 angles, float32 would take an hour" in text
+    missing = page.page({**RESULTS, "setup": {**RESULTS["setup"], "missing": {"adrt": "No module named 'adrt'"}}})
+    assert "- adrt could not be imported: No module named 'adrt'" in missing
+
+
+@pytest.mark.parametrize("draw", [plots.speed, plots.scaling])
+def test_pictures_are_drawn(draw):
+    figure = draw(RESULTS["records"])
+    assert all(ax.lines for ax in figure.axes)
+    plots.plt.close(figure)

@@ -10,7 +10,6 @@ import adrt
 import numpy as np
 from numpy.typing import NDArray
 
-from peers import Form
 from peers.glue import as_shipped, tuned
 
 NAME, PACKAGE = "adrt", "adrt"
@@ -30,10 +29,10 @@ def _places(side: int, n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArr
 def project(image: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     side = image.shape[0]
     quadrants, columns, places, angles = _places(side, n_angles)
-    sums = adrt.adrt(np.ascontiguousarray(image, np.float64))[quadrants, :, columns]
+    sums = adrt.adrt(np.ascontiguousarray(image))[quadrants, :, columns]
     backward = places[:, 0] > places[:, -1]
     sums[backward], places = sums[backward, ::-1], np.where(backward[:, None], places[:, ::-1], places)
     return sums, places, angles
 
 
-FORMS = {"as shipped": Form(*as_shipped(project)), "tuned": Form(*tuned(project))}
+FORMS = {"as shipped": as_shipped(project), "tuned": tuned(project)}

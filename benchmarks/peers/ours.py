@@ -2,24 +2,32 @@
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 import radoncdt
-from peers import Form
+from peers import Floats, Form
 
 NAME, PACKAGE = "radoncdt", "radoncdt"
 
 
-def form(directions: str) -> Form:
-    def nrcdt(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        values = radoncdt.nrcdt(images, n_angles=n_angles, n_jobs=1)
-        return values, np.pi * np.arange(n_angles) / n_angles, radoncdt.quantile_levels(values.shape[-1])
+def project(image: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], Floats, Floats]:
+    masses, edges = radoncdt.radon(image, n_angles=n_angles, n_jobs=1)
+    return masses, (edges[:, 1:] + edges[:, :-1]) / 2, radoncdt.equispaced_angles(n_angles)
 
-    def features(images: NDArray[Any], n_angles: int) -> NDArray[Any]:
+
+def form(directions: str) -> Form:
+    def rcdt(images: NDArray[Any], n_angles: int) -> tuple[Floats, Floats, Floats]:
+        values = radoncdt.rcdt(images, n_angles=n_angles, n_jobs=1)
+        return values, radoncdt.equispaced_angles(n_angles), radoncdt.quantile_levels(values.shape[-1])
+
+    def nrcdt(images: NDArray[Any], n_angles: int) -> tuple[Floats, Floats, Floats]:
+        values = radoncdt.nrcdt(images, n_angles=n_angles, n_jobs=1)
+        return values, radoncdt.equispaced_angles(n_angles), radoncdt.quantile_levels(values.shape[-1])
+
+    def features(images: NDArray[Any], n_angles: int) -> Floats:
         return radoncdt.max_nrcdt(images, n_angles=n_angles, directions=directions, n_jobs=1)
 
-    return Form(nrcdt, features)
+    return Form(features, rcdt, nrcdt, project)
 
 
 FORMS = {"as shipped": form("equispaced"), "whitened directions": form("whitened")}

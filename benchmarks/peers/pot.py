@@ -6,15 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from ot.lp.solver_1d import quantile_function
 
-from peers import Form
-from peers.glue import N_LEVELS, full_circle
+from peers.glue import MIDPOINT, by_levels, exactly
 
 NAME, PACKAGE = "POT", "POT"
 
-LEVELS = (np.arange(N_LEVELS) + 0.5) / N_LEVELS
 
-
-def _nrcdt(images: NDArray[Any], n_angles: int, exact: bool) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def rcdt(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     angles = np.pi * np.arange(n_angles) / n_angles
     directions = np.stack([np.cos(angles), np.sin(angles)])
     found = []
@@ -25,19 +22,9 @@ def _nrcdt(images: NDArray[Any], n_angles: int, exact: bool) -> tuple[NDArray[An
         places = points @ directions
         order = np.argsort(places, axis=0)
         sums = np.cumsum(weights[order], axis=0)
-        values = quantile_function(
-            LEVELS[:, None].repeat(n_angles, 1), sums, np.take_along_axis(places, order, axis=0)
-        ).T
-        if exact:
-            mean = weights @ places
-            scales = np.sqrt(weights @ (places - mean) ** 2)
-        else:
-            mean, scales = values.mean(axis=1), values.std(axis=1, ddof=1)
-        found.append((values - mean[:, None]) / scales[:, None])
-    return np.array(found), angles, LEVELS
+        places = np.take_along_axis(places, order, axis=0)
+        found.append(quantile_function(MIDPOINT[:, None].repeat(n_angles, 1), sums, places).T)
+    return np.array(found), angles, MIDPOINT
 
 
-FORMS = {
-    "as shipped": Form(lambda i, n: _nrcdt(i, n, False), lambda i, n: _nrcdt(i, n, False)[0].max(axis=1)),
-    "tuned": Form(lambda i, n: _nrcdt(i, n, True), lambda i, n: full_circle(_nrcdt(i, n, True)[0])),
-}
+FORMS = {"as shipped": by_levels(rcdt), "tuned": exactly(rcdt)}

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from skimage.transform import radon
 
-from peers import Form
-from peers.glue import as_shipped, pivot, tuned
+from peers.glue import as_shipped, pivots, tuned
 
 NAME, PACKAGE = "scikit-image", "scikit-image"
 
@@ -16,9 +15,7 @@ def project(image: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[A
     angles = np.pi * np.arange(n_angles) / n_angles
     sinogram = radon(image, np.rad2deg(angles), circle=False, preserve_range=True).T
     n_bins = sinogram.shape[1]
-    x, y = pivot(image)
-    middles = np.arange(n_bins) - n_bins // 2
-    return sinogram, middles + (np.cos(angles) * x + np.sin(angles) * y)[:, None], angles
+    return sinogram, np.arange(n_bins) - n_bins // 2 + pivots(image.shape, angles)[:, None], angles
 
 
-FORMS = {"as shipped": Form(*as_shipped(project)), "tuned": Form(*tuned(project))}
+FORMS = {"as shipped": as_shipped(project), "tuned": tuned(project)}

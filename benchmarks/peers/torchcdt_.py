@@ -5,45 +5,54 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torchcdt.functional import rcdt
+from torchcdt.functional import rcdt as their_rcdt
+from torchskradon.functional import skradon
 
-from peers import Form
-from peers.glue import exactly_normalised, full_circle, pivot
+from peers.glue import by_levels, exactly, pivots
 
 NAME, PACKAGE = "torchcdt", "torchcdt"
 
 torch.set_num_threads(1)
 
 
-def _quantiles(images: NDArray[Any], n_angles: int, **options: Any) -> NDArray[Any]:
+def _tensor(images: NDArray[Any]) -> Any:
+    return torch.from_numpy(np.array(images))[:, None]
+
+
+def _degrees(n_angles: int) -> Any:
+    return torch.arange(n_angles) * (180 / n_angles)
+
+
+def _shares(images: NDArray[Any], n_angles: int, **options: Any) -> NDArray[Any]:
     """(n, angles, levels), in shares of the projection's length."""
-    theta = torch.arange(n_angles) * (180 / n_angles)
-    tensor = torch.from_numpy(np.ascontiguousarray(images, np.float32))[:, None]
-    found = rcdt(tensor, theta=theta, circle=False, preserve_range=True, **options)
+    found = their_rcdt(_tensor(images), theta=_degrees(n_angles), circle=False, preserve_range=True, **options)
     return found[:, 0].transpose(-2, -1).numpy().astype(np.float64)
 
 
-def _as_shipped(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    values = _quantiles(images, n_angles)
-    values = values - values.mean(axis=2, keepdims=True)
-    values /= values.std(axis=2, ddof=1, keepdims=True)
-    return values, np.pi * np.arange(n_angles) / n_angles, np.linspace(0, 1, values.shape[2])
+def project(image: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    angles = np.pi * np.arange(n_angles) / n_angles
+    found = skradon(_tensor(image[None]), theta=_degrees(n_angles), circle=False, preserve_range=True)
+    masses = found[0, 0].numpy().T
+    n_bins = masses.shape[1]
+    return masses, np.arange(n_bins) - n_bins // 2 + pivots(image.shape, angles)[:, None], angles
 
 
-def _tuned(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    values = _quantiles(images, n_angles)
+def rcdt(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    values, angles = _shares(images, n_angles), np.pi * np.arange(n_angles) / n_angles
     n_bins = values.shape[2]
-    angles, levels = np.pi * np.arange(n_angles) / n_angles, np.linspace(0, 1, n_bins)[1:-1]
-    values = values[:, :, 1:-1] * (n_bins - 1) - n_bins // 2 + 0.5  # sums are those at the upper ends of the bins
-    exact = [exactly_normalised(v, image, angles, pivot(image)) for v, image in zip(values, images)]
-    return np.array(exact), angles, levels
+    values = values * (n_bins - 1) - n_bins // 2 + pivots(images.shape, angles)[:, None]
+    return values, angles, np.linspace(0, 1, n_bins)
 
 
-def _features(images: NDArray[Any], n_angles: int) -> NDArray[Any]:
-    return _quantiles(images, n_angles, normalization="max")[:, 0]
+def tuned(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Its sums are those at the upper ends of the bins; its first and last level are the ends of the projection."""
+    values, angles, levels = rcdt(images, n_angles)
+    return values[:, :, 1:-1] + 0.5, angles, levels[1:-1]
 
 
 FORMS = {
-    "as shipped": Form(_as_shipped, _features),
-    "tuned": Form(_tuned, lambda images, n: full_circle(_tuned(images, n)[0])),
+    "as shipped": by_levels(rcdt)._replace(
+        features=lambda images, n_angles: _shares(images, n_angles, normalization="max")[:, 0], project=project
+    ),
+    "tuned": exactly(tuned)._replace(project=project),
 }

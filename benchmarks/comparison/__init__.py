@@ -1,0 +1,29 @@
+"""What radoncdt and other libraries are compared in, one file a part.
+
+A part is a function from the libraries and whether to be quick to records: each has the part, the case, the library
+and its form, and figures. ``compare.py`` runs them and writes them to results.json, and ``page.py`` and ``plots.py``
+show them.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from peers import Form, Peer
+
+Record = dict[str, Any]
+
+OURS = "radoncdt"
+SIDE, N_ANGLES = 256, 128
+"""Where libraries are compared."""
+
+
+def forms(found: list[Peer]) -> Iterator[tuple[Peer, str, Form]]:
+    return ((peer, name, form) for peer in found for name, form in peer.forms.items())
+
+
+def record(part: str, case: str, peer: Peer, form: str, **figures: Any) -> Record:
+    return {"part": part, "case": case, "peer": peer.name, "form": form, **figures}
+
+
+def ours_alone(part: str, case: str, **figures: Any) -> Record:
+    return {"part": part, "case": case, "peer": OURS, "form": "as shipped", **figures}

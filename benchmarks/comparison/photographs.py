@@ -1,0 +1,34 @@
+"""Affine copies of symbols as a camera would see them: a pixel has the mean of what falls on it.
+
+Symbols are drawn, and moved, with `FINER` times as many pixels a side. So what changes is the shape's place, not how
+sharp it is, as it would be if pixels were interpolated from pixels.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radoncdt import datasets
+
+Array = NDArray[Any]
+
+FINER = 4
+
+
+def symbols(side: int) -> Array:
+    """The twelve symbols, half as large as the image, with a pen of a thirty-second of it, finely drawn."""
+    n = FINER * side
+    return np.stack(list(datasets.templates(canvas=n, size=n // 2, line_width=n // 32).values()))
+
+
+def photographed(fine: Array) -> Array:
+    n, height, width = fine.shape
+    shape = n, height // FINER, FINER, width // FINER, FINER
+    return fine.reshape(shape).mean(axis=(2, 4), dtype=np.float64).astype(np.float32)
+
+
+def moved(fine: Array, *, shift: float = 0.0, **options: Any) -> Array:
+    """Random affine copies, photographed; the shift is in pixels."""
+    maps = datasets.AffineDistribution(shift=FINER * shift, **options)
+    return photographed(datasets.random_affine(fine, maps, 0)[0])

@@ -273,7 +273,7 @@ def page(results: Record) -> str:
         by(where(records, part="accuracy"), lambda r: r["case"], least("nrcdt_mean", ".5f")),
         "## Invariance",
         "Change of a symbol's features over the distance to the next symbol, root mean square over the symbols,\n"
-        "256 × 256, 64 angles; about 1, symbols are taken for others. Below 1e-5 it is rounding.",
+        "256 × 256, 128 angles; about 1, symbols are taken for others. Below 1e-5 it is rounding.",
         by(where(records, part="invariance"), lambda r: r["case"], least("spread", ".2g")),
         "## Recognition",
         "The nearest of one template a class, 128 × 128, 32 angles; milliseconds an image:",

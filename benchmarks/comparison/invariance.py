@@ -10,7 +10,7 @@ from peers import Peer
 from comparison import Record, forms, record
 from comparison.photographs import moved, photographed, symbols
 
-SIDE, N_ANGLES = 256, 64
+SIDE, N_ANGLES = 256, 128
 
 Array = NDArray[Any]
 

@@ -17,9 +17,13 @@ FINER = 4
 
 
 def symbols(side: int) -> Array:
-    """The twelve symbols, half as large as the image, with a pen of a thirty-second of it, finely drawn."""
+    """The twelve symbols, half as large as the image, with a pen of a thirty-second of it, finely drawn.
+
+    Each is turned, for edges that run along rows of pixels, and along one of the directions, are a case of their own.
+    """
     n = FINER * side
-    return np.stack(list(datasets.templates(canvas=n, size=n // 2, line_width=n // 32).values()))
+    upright = np.stack(list(datasets.templates(canvas=n, size=n // 2, line_width=n // 32).values()))
+    return datasets.random_affine(upright, datasets.AffineDistribution(rotation=180), 1)[0]
 
 
 def photographed(fine: Array) -> Array:

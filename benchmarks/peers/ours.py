@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 import radoncdt
 from peers import Floats, Form
+from peers.glue import N_LEVELS
 
 NAME, PACKAGE = "radoncdt", "radoncdt"
 
@@ -15,19 +16,22 @@ def project(image: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], Floats, F
     return masses, (edges[:, 1:] + edges[:, :-1]) / 2, radoncdt.equispaced_angles(n_angles)
 
 
-def form(directions: str) -> Form:
+def form(level_grid: str = "midpoint", directions: str = "equispaced") -> Form:
+    """The transforms are along equispaced directions in any case, so that they have closed forms."""
+    levels = radoncdt.quantile_levels(N_LEVELS, level_grid)
+
     def rcdt(images: NDArray[Any], n_angles: int) -> tuple[Floats, Floats, Floats]:
-        values = radoncdt.rcdt(images, n_angles=n_angles, n_jobs=1)
-        return values, radoncdt.equispaced_angles(n_angles), radoncdt.quantile_levels(values.shape[-1])
+        values = radoncdt.rcdt(images, n_angles=n_angles, level_grid=level_grid, n_jobs=1)
+        return values, radoncdt.equispaced_angles(n_angles), levels
 
     def nrcdt(images: NDArray[Any], n_angles: int) -> tuple[Floats, Floats, Floats]:
-        values = radoncdt.nrcdt(images, n_angles=n_angles, n_jobs=1)
-        return values, radoncdt.equispaced_angles(n_angles), radoncdt.quantile_levels(values.shape[-1])
+        values = radoncdt.nrcdt(images, n_angles=n_angles, level_grid=level_grid, n_jobs=1)
+        return values, radoncdt.equispaced_angles(n_angles), levels
 
     def features(images: NDArray[Any], n_angles: int) -> Floats:
-        return radoncdt.max_nrcdt(images, n_angles=n_angles, directions=directions, n_jobs=1)
+        return radoncdt.max_nrcdt(images, n_angles=n_angles, level_grid=level_grid, directions=directions, n_jobs=1)
 
     return Form(features, rcdt, nrcdt, project)
 
 
-FORMS = {"as shipped": form("equispaced"), "whitened directions": form("whitened")}
+FORMS = {"as shipped": form(), "uniform levels": form("uniform"), "whitened directions": form(directions="whitened")}

@@ -14,10 +14,11 @@ reproduce: .venv/run/ready
 
 # beside other libraries, then our own limits; one that is missed stops nothing, and fails the target in the end
 bench: .venv/bench/ready
+	.venv/bench/bin/pytest --quiet tests/test_benchmarks.py -k rightly
 	.venv/bench/bin/python benchmarks/compare.py
 	.venv/bench/bin/python benchmarks/page.py
 	.venv/bench/bin/python benchmarks/plots.py
-	missed=0; for script in core toolbox invariance registration; do \
+	missed=0; for script in core toolbox pools registration; do \
 		.venv/bench/bin/python benchmarks/$$script.py || missed=1; done; exit $$missed
 
 bench-quick: .venv/quick/ready
@@ -29,7 +30,7 @@ picture: .venv/plot/ready
 
 .venv/test/ready: extras = [test]
 .venv/run/ready: extras = [plot,mnist,rivals]
-.venv/bench/ready: extras = [bench]
+.venv/bench/ready: extras = [bench,test]
 .venv/quick/ready: extras = [bench]
 .venv/plot/ready: extras = [plot]
 .venv/%/ready: pyproject.toml constraints.txt

@@ -13,6 +13,7 @@ import json
 import platform
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -36,6 +37,14 @@ NOT_QUICK = ("scaling", "memory")
 RESULTS = Path(__file__).with_name("results.json")
 
 
+def processor() -> str:
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":")[1].strip()
+    return platform.processor()
+
+
 def setup(found: list[Peer]) -> Record:
     def installed(package: str) -> str | None:
         try:
@@ -43,17 +52,20 @@ def setup(found: list[Peer]) -> Record:
         except PackageNotFoundError:
             return None
 
-    packages = ["radoncdt", "numpy", "numba", "scipy", *(peer.package for peer in found if peer.name != OURS)]
+    ours = ("radoncdt", "numpy", "numba", "scipy", "torch", "torchskradon")
+    packages = [*ours, *(peer.package for peer in found if peer.name != OURS)]
     return {
         "python": platform.python_version(),
         "machine": platform.machine(),
+        "processor": processor(),
         "versions": {package: installed(package) for package in packages},
         "missing": {peer.name: peer.missing for peer in found if peer.missing},
     }
 
 
 def shown(each: Record) -> str:
-    return ", ".join(f"{key} {value:.4g}" for key, value in each.items() if isinstance(value, float))
+    figures = (f"{key} {value:.4g}" for key, value in each.items() if isinstance(value, float))
+    return each.get("left_out") or ", ".join(figures)
 
 
 def main() -> int:
@@ -70,7 +82,8 @@ def main() -> int:
         if peer.missing:
             print(f"{peer.name} cannot be imported: {peer.missing}")
     out = options.out or (None if options.quick else RESULTS)
-    kept = json.loads(out.read_text(encoding="utf-8"))["records"] if out is not None and out.exists() else []
+    old = json.loads(out.read_text(encoding="utf-8")) if out is not None and out.exists() else {}
+    kept, setups = old.get("records", []), old.get("setups", {})
     for part in options.parts or [part for part in PARTS if not options.quick or part not in NOT_QUICK]:
         records = []
         with threadpool_limits(1), tqdm(desc=part, unit=" figures", disable=None) as bar:
@@ -81,7 +94,8 @@ def main() -> int:
         if out is not None:  # after each part; those that are not measured again are kept
             kept = [record for record in kept if record["part"] != part] + records
             kept.sort(key=lambda record: list(PARTS).index(record["part"]))
-            text = json.dumps({"setup": setup(found), "records": kept}, indent=1, ensure_ascii=False) + "\n"
+            setups = {name: setups[name] for name in PARTS if name in setups} | {part: setup(found)}
+            text = json.dumps({"setups": setups, "records": kept}, indent=1, ensure_ascii=False) + "\n"
             out.write_text(text, encoding="utf-8")
             print(out)
     return 0

@@ -28,6 +28,9 @@ def drawing(n: int) -> Array:
     return ink.astype(np.float32)
 
 
+KINDS = {"dense": dense, "drawing": drawing}
+
+
 def silhouette(n: int) -> Array:
     """Three filled shapes of even greys."""
     y, x = np.mgrid[:n, :n] - (n - 1) / 2

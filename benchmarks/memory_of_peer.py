@@ -12,7 +12,7 @@ import sys
 import warnings
 from pathlib import Path
 
-from images import dense, drawing
+from images import KINDS
 from peers import peers
 
 STATUS, FORGET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
@@ -25,7 +25,7 @@ def resident(what: str) -> float:
 warnings.simplefilter("ignore")  # of the libraries
 library, name, kind, side, n_angles = sys.argv[1:]
 form = next(peer for peer in peers() if peer.name == library).forms[name]
-draw = {"dense": dense, "drawing": drawing}[kind]
+draw = KINDS[kind]
 form.features(draw(32)[None], int(n_angles))
 image = draw(int(side))[None]
 ctypes.CDLL(None).malloc_trim(0)  # what was set free goes back to the system, so that it counts when taken again

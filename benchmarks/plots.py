@@ -7,9 +7,10 @@ import json
 from typing import Any
 
 import matplotlib.pyplot as plt
+from comparison import OURS, Record
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator, ScalarFormatter
-from page import OURS, PAGE, RESULTS, Record, where
+from page import MAIN, PAGE, RESULTS, where
 
 ALONG = ("side", "angles", "images at once", "rows, columns and runs of ink", "threads")
 
@@ -23,7 +24,8 @@ def whole_numbers(axis: Any, ticks: list[float]) -> None:
 def speed(records: list[Record]) -> Figure:
     """Of each library the faster form, over the side."""
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), sharey=True, layout="constrained")
-    chosen = [r for r in where(records, part="speed", n_angles=128, dtype="float32", batch=1) if "milliseconds" in r]
+    same = {key: value for key, value in MAIN.items() if key != "side"}
+    chosen = [r for r in where(records, part="speed", **same) if "milliseconds" in r]
     for ax, kind in zip(axes, ("dense", "drawing")):
         for peer in dict.fromkeys(r["peer"] for r in chosen):
             best: dict[int, float] = {}
@@ -43,12 +45,13 @@ def speed(records: list[Record]) -> Figure:
 def scaling(records: list[Record]) -> Figure:
     figure, axes = plt.subplots(1, len(ALONG), figsize=(15, 3.6), layout="constrained")
     for ax, along in zip(axes, ALONG):
-        for r in where(records, part="scaling", along=along):
+        chosen = where(records, part="scaling", along=along)
+        for r in chosen:
             ax.plot(r["x"], r["milliseconds"], marker="o", label=r["kind"])
         if along not in ("threads", "rows, columns and runs of ink"):
             ax.set(xscale="log", yscale="log")
         if along != "rows, columns and runs of ink":
-            whole_numbers(ax.xaxis, r["x"])
+            whole_numbers(ax.xaxis, chosen[0]["x"])
         ax.set(xlabel=along)
         if ax.get_yscale() != "log":
             ax.set_ylim(bottom=0)
@@ -56,7 +59,8 @@ def scaling(records: list[Record]) -> Figure:
         ax.legend(fontsize=8)
     axes[0].set_ylabel("milliseconds")
     figure.suptitle(
-        "radoncdt: 256 × 256 pixels, 128 angles, one image and one thread, but for what varies; threads share 64 images"
+        "radoncdt: 256 × 256 pixels, 128 angles, one image and one thread, but for what varies; "
+        "threads share 64 images; fastest turns"
     )
     return figure
 

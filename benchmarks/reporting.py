@@ -21,8 +21,8 @@ def interleaved(
     """Seconds of each function, round by round: what disturbs the machine disturbs all.
 
     A turn is as many calls as take a fifth of a second, so that what the function before left in the caches, and how
-    long an idle core takes to wake, do not count. Functions that take more than `slow` seconds have two turns, not all;
-    where that is used they must have been called before, if they compile.
+    long an idle core takes to wake, do not count. Functions that take more than `slow` seconds have three turns at
+    most; where that is used they must have been called before, if they compile.
     """
 
     def turn(function: Callable[[], object], repeats: int) -> float:
@@ -40,7 +40,7 @@ def interleaved(
     }
     for round_ in range(rounds):
         for name, function in functions.items():
-            if round_ == 0 or first[name] <= slow:
+            if round_ < 2 or first[name] <= slow:
                 times[name].append(turn(function, repeats[name]))
     return {name: np.array(seconds) for name, seconds in times.items()}
 

@@ -15,12 +15,13 @@ BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
 import compare  # noqa: E402
+import comparison.invariance  # noqa: E402
 import page  # noqa: E402
 import plots  # noqa: E402
 from closed_forms import CLOSED_FORMS, sampled  # noqa: E402
 from comparison import speed, stages  # noqa: E402
 from images import dense, drawing, lines_and_runs  # noqa: E402
-from peers import NAMES, peers  # noqa: E402
+from peers import LIBRARIES, Form, Peer, peers  # noqa: E402
 from reporting import interleaved  # noqa: E402
 
 INSTALLED = [peer for peer in peers() if not peer.missing]
@@ -58,15 +59,20 @@ def test_closed_forms_are_quantile_functions_of_the_images(closed):
 @pytest.mark.parametrize(("form", "name"), FORMS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_libraries_are_used_rightly(form, name, dtype):
-    """Two discs off the centre: with an angle, a sign or a centre wrong, the transforms are others."""
+    """Two discs off the centre: with an angle, a sign or a centre wrong, the transforms are others.
+
+    What is computed as shipped may be half a pixel off, and torchcdt's ends of the projection count.
+    """
+    ours = INSTALLED[0].forms["as shipped"]
     images = sampled(TWO_DISCS.density, 64)[None].astype(dtype)
-    for kind, unit in (("nrcdt", 1.0), ("rcdt", 9.0)):
+    for kind, good, fair in (("nrcdt", 0.02, 0.2), ("rcdt", 0.2, 1.0)):
         values, angles, levels = getattr(form, kind)(images, 8)
         assert values.shape == (1, 8, len(levels))
         inside = (levels > 0.05) & (levels < 0.95)
         levels = levels[inside]
         truth = TWO_DISCS.rcdt(angles, levels, 64) if kind == "rcdt" else TWO_DISCS.nrcdt(angles, levels)
-        assert np.abs(values[0][:, inside] - truth).mean() < unit * (0.02 if name == "tuned" else 0.2)
+        limit = fair if name == "as shipped" and form is not ours else good
+        assert np.abs(values[0][:, inside] - truth).mean() < limit
     features = form.features(images, 8)
     assert features.ndim == 2
     assert features.dtype == np.float64
@@ -104,10 +110,10 @@ def test_stages_end_in_our_rcdt(draw):
     assert_allclose(np.diff(out * widths), np.diff(features), atol=1e-9)  # up to where the strips begin
 
 
-def test_turns_of_slow_functions_are_two():
+def test_turns_of_slow_functions_are_few():
     calls = []
     times = interleaved({"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}, rounds=5, slow=-1.0)
-    assert {name: len(seconds) for name, seconds in times.items()} == {"a": 2, "b": 2}
+    assert {name: len(seconds) for name, seconds in times.items()} == {"a": 3, "b": 3}
     assert all(len(seconds) == 3 for seconds in interleaved({1: lambda: None, 2: lambda: None}, rounds=3).values())
 
 
@@ -121,6 +127,35 @@ def test_memory_of_a_library():
     command = [sys.executable, str(BENCHMARKS / "memory_of_peer.py"), "POT", "tuned", "dense", "128", "32"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert 8 * 128**2 * 32 / 1e6 < float(done.stdout) < 100  # at least the places of all pixels in all directions
+
+
+@pytest.mark.parametrize("part", ["speed", "memory", "accuracy", "invariance", "recognition"])
+def test_parts_measure_every_form(monkeypatch, part):
+    few = [speed.Case("drawing", 32, 4), speed.Case("dense", 32, 4, what="projections")]
+    monkeypatch.setattr(speed, "cases", lambda quick: few)
+    monkeypatch.setattr(comparison.invariance, "SIDE", 64)
+    monkeypatch.setattr(comparison.invariance, "N_ANGLES", 4)
+    pot = next(peer for peer in INSTALLED if peer.name == "POT")
+    broken = Peer("broken", "broken", {"tuned": Form(*(lambda *_: 1 / 0,) * 4)}, None)
+    records = list(compare.PARTS[part]([pot, broken], True))
+    for record in records:
+        figures = [value for value in record.values() if isinstance(value, float)]
+        if record["peer"] == "POT" and record.get("what") != "projections":
+            assert figures
+            assert np.isfinite(figures).all()
+        else:
+            assert not figures
+            assert record["left_out"]
+    both = {("POT", "as shipped"), ("POT", "tuned"), ("broken", "tuned")}
+    assert {(record["peer"], record["form"]) for record in records} == both
+
+
+def test_a_library_that_cannot_be_imported_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "peers.pot", None)
+    pot = next(peer for peer in peers() if peer.name == "POT")
+    assert pot.package == "POT"
+    assert not pot.forms
+    assert pot.missing.startswith("ModuleNotFoundError: ")
 
 
 def test_parts_are_refused(monkeypatch, capsys):
@@ -137,8 +172,8 @@ def test_parts_are_refused(monkeypatch, capsys):
 def test_all_is_measured():
     records = RESULTS["records"]
     assert {record["part"] for record in records} == set(compare.PARTS)
-    libraries = {record["peer"] for record in records} | set(RESULTS["setup"]["missing"])
-    assert len(libraries) == len(NAMES)
+    missing = {name for setup in RESULTS["setups"].values() for name in setup["missing"]}
+    assert {record["peer"] for record in records} | missing == {name for name, _ in LIBRARIES.values()}
     measured = {record["case"] for record in page.where(records, part="speed")}
     assert measured == {str(case) for case in speed.cases(quick=False)}
 
@@ -161,20 +196,24 @@ def test_who_is_better_is_named():
     records = [record("disc", "radoncdt", 0.2), record("disc", "other", 0.1), record("square", "radoncdt", 0.1)]
     said = page.winners([*records, record("square", "other", 0.3)], "accuracy", {"error": "largest"})
     assert said == (
-        "ours is smallest, or equal up to rounding, in 1 of 2 rows; in the others: largest, disc "
+        "in 1 of 2 cases none is less than ours, up to rounding. In the others it is less: largest, disc "
         "(other, as shipped: 0.1, ours 0.2)."
     )
 
 
 def test_what_was_left_out_is_said():
-    left_out = [
-        dict(r, left_out="would take an hour") for r in page.where(RESULTS["records"], part="speed", peer="POT")
+    keys = ("part", "case", "peer", "form", "kind", "side", "n_angles", "dtype", "batch", "what")
+    records = [
+        {key: r[key] for key in keys if key in r} | {"left_out": "it fails"} if r["peer"] == "POT" else r
+        for r in RESULTS["records"]
     ]
-    rest = [r for r in RESULTS["records"] if r["part"] != "speed" or r["peer"] != "POT"]
-    text = page.page({**RESULTS, "records": rest + left_out})
-    assert "POT, tuned: dense, 64 × 64, 128 angles, float32 would take an hour" in text
-    missing = page.page({**RESULTS, "setup": {**RESULTS["setup"], "missing": {"adrt": "No module named 'adrt'"}}})
-    assert "- adrt could not be imported: No module named 'adrt'" in missing
+    text = page.page({**RESULTS, "records": records})
+    assert "- POT, tuned, dense, 64 × 64, 128 angles, float32: it fails\n" in text
+    assert "- POT, tuned, rotation: it fails\n" in text
+    setups = {part: {**setup, "missing": {"adrt": "no"}} for part, setup in RESULTS["setups"].items()}
+    assert "- adrt could not be imported: no\n" in page.page({**RESULTS, "setups": setups})
+    setups["speed"] = {**setups["speed"], "python": "4.0"}
+    assert "For speed: Python 4.0" in page.page({**RESULTS, "setups": setups})
 
 
 @pytest.mark.parametrize("draw", [plots.speed, plots.scaling])

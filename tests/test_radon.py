@@ -23,6 +23,15 @@ def test_an_axis_aligned_projection_is_a_sum_over_rows_or_columns():
     assert_allclose(edges[1, 5:11], np.arange(6) - 2.5, atol=1e-14)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_pixels_beside_much_larger_ones_are_not_rounded_along_the_axes(dtype):
+    row = np.array([[1e8, 1, 0, 3, 0.1, 1e-20]], dtype)
+    assert_array_equal(np.trim_zeros(radoncdt.radon(row, angles=[0])[0][0]), row[0])
+    for image, angle in ((row[:, ::-1], np.pi), (row.T[::-1], np.pi / 2), (row.T, -np.pi / 2)):  # all but the axes
+        masses = radoncdt.radon(image, angles=[angle])[0][0]
+        assert_allclose(masses[masses.argmax() :][:6], row[0], rtol=1e-6, atol=1e-7)
+
+
 @given(images(), st.lists(st.floats(-7, 7), min_size=1, max_size=4))
 def test_opposite_directions_are_mirror_images(image, angles):
     masses, edges = radoncdt.radon(image, angles=angles)

@@ -1,6 +1,5 @@
 """R-CDT, NR-CDT and pools: closed forms, invariances that hold bit for bit, pools against their twins, bad input."""
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 import radoncdt
-from radoncdt import PointCloud, _kernels, _parallel
+from radoncdt import PointCloud, _parallel
 from radoncdt.rcdt import POOLS
 
 RNG = np.random.default_rng(0)
@@ -118,22 +117,6 @@ def test_the_batch_changes_no_bit(transform):
         assert_array_equal(whole[i], transform(stack[i], n_angles=9, n_levels=8))
     assert_array_equal(mixed[-1], transform(cloud, n_angles=9, n_levels=8))
     assert_array_equal(transform(stack.reshape(3, 3, 20, 31), n_angles=9, n_levels=8).reshape(whole.shape), whole)
-
-
-@pytest.mark.parametrize("most_kept", [_kernels.MOST_KEPT, 0])
-def test_memory_of_the_call_before_changes_no_bit(monkeypatch, most_kept):
-    """Threads keep room to work in; a new thread has none."""
-    monkeypatch.setattr(_kernels, "MOST_KEPT", most_kept)
-    rng = np.random.default_rng(0)
-    shapes = [(80, 90), (3, 200), (200, 3), (1, 1), (81, 90), (80, 90), (17, 64)]
-    sequence = [rng.random(s).astype(t) * 1e6 for s in shapes for t in (np.float64, np.float32)]
-    in_turn = [radoncdt.max_nrcdt(image, n_angles=8, n_jobs=1) for image in sequence]
-    with ThreadPoolExecutor(1) as one:
-        together = one.submit(radoncdt.max_nrcdt, sequence, n_angles=8, n_jobs=1).result()
-    for image, features, row in zip(sequence, in_turn, together):
-        with ThreadPoolExecutor(1) as fresh:
-            assert_array_equal(fresh.submit(radoncdt.max_nrcdt, image, n_angles=8, n_jobs=1).result(), features)
-        assert_array_equal(row, features)
 
 
 def test_each_direction_is_computed_as_if_alone():

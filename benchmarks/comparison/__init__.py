@@ -1,11 +1,11 @@
 """What radoncdt and other libraries are compared in, one file a part.
 
 A part is a function from the libraries and whether to be quick to records: each has the part, the case, the library
-and its form, and figures. ``compare.py`` runs them and writes them to results.json, and ``page.py`` and ``plots.py``
-show them.
+and its form, and figures, or why there are none. ``compare.py`` runs them and writes them to results.json, and
+``page.py`` and ``plots.py`` show them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from peers import Form, Peer
@@ -23,6 +23,14 @@ def forms(found: list[Peer]) -> Iterator[tuple[Peer, str, Form]]:
 
 def record(part: str, case: str, peer: Peer, form: str, **figures: Any) -> Record:
     return {"part": part, "case": case, "peer": peer.name, "form": form, **figures}
+
+
+def attempt(part: str, case: str, peer: Peer, form: str, measure: Callable[[], dict[str, Any]], **more: Any) -> Record:
+    """The record of what is measured, or why it could not be: one library that fails does not stop the others."""
+    try:
+        return record(part, case, peer, form, **more, **measure())
+    except Exception as error:
+        return record(part, case, peer, form, **more, left_out=f"{type(error).__name__}: {error}")
 
 
 def ours_alone(part: str, case: str, **figures: Any) -> Record:

@@ -1,16 +1,15 @@
 """How much the features of a symbol change when it is moved, beside the distance to the next symbol."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from peers import Peer
+from peers import Form, Peer
 
-from comparison import Record, forms, record
+from comparison import N_ANGLES, SIDE, Record, attempt, forms
 from comparison.photographs import moved, photographed, symbols
-
-SIDE, N_ANGLES = 256, 128
 
 Array = NDArray[Any]
 
@@ -18,31 +17,41 @@ CHANGES: dict[str, Callable[[Array], Array]] = {
     "rotation": lambda fine: moved(fine, rotation=180),
     "scale": lambda fine: moved(fine, scale=(0.5, 1.3)),
     "shear": lambda fine: moved(fine, shear=30),
-    "translation": lambda fine: moved(fine, shift=40),
-    "zero padding": lambda fine: np.pad(photographed(fine), ((0, 0), (0, SIDE // 2), (0, SIDE // 2))),
+    "translation": lambda fine: moved(fine, shift=SIDE / 12),
+    "zero padding": lambda fine: np.pad(photographed(fine), ((0, 0), (0, SIDE), (0, SIDE))),
     "intensity": lambda fine: photographed(fine) * np.float32(0.01),
 }
 
 
+def features_of(form: Form, images: Array) -> tuple[Array, Array]:
+    """Features, and the levels that they are at."""
+    return form.features(images, N_ANGLES), form.nrcdt(images[:1], 1)[2]
+
+
+def spread(form: Form, still: Array, changed: Array, known: dict[Form, tuple[Array, Array]]) -> dict[str, float]:
+    """Over the copies, (copies · symbols): root mean square, and the largest; about 1, symbols are taken for others.
+
+    `known` keeps the features of the symbols.
+    """
+    if form not in known:
+        known[form] = features_of(form, still)
+    templates, levels = known[form]
+    features, others = features_of(form, changed)
+    if others.shape != levels.shape:  # as many levels as bins: compared at common levels
+        features = np.array([np.interp(levels, others, row) for row in features])
+    between = np.linalg.norm(templates[:, None] - templates, axis=2)
+    np.fill_diagonal(between, np.inf)
+    within = np.linalg.norm(features.reshape(-1, *templates.shape) - templates, axis=2)
+    relative = within / between.min(axis=1)
+    return {"spread": float(np.sqrt(np.mean(relative**2))), "largest": float(relative.max())}
+
+
 def invariance(found: list[Peer], quick: bool) -> Iterator[Record]:
-    """Root mean square over the symbols; about 1, symbols are taken for others."""
     fine = symbols(SIDE)[:: 4 if quick else 1]
-    images = {"": photographed(fine)} | {change: make(fine) for change, make in CHANGES.items()}
-    for peer, name, form in forms(found):
-        still = form.features(images[""], N_ANGLES)
-        between = np.linalg.norm(still[:, None] - still, axis=2)
-        np.fill_diagonal(between, np.inf)
-        for change in CHANGES:
-            features = form.features(images[change], N_ANGLES)
-            if features.shape != still.shape:  # as many levels as bins: compared at common levels
-                old, new = (np.linspace(0, 1, f.shape[1]) for f in (features, still))
-                features = np.array([np.interp(new, old, row) for row in features])
-            relative = np.linalg.norm(features - still, axis=1) / between.min(axis=1)
-            yield record(
-                "invariance",
-                change,
-                peer,
-                name,
-                spread=float(np.sqrt(np.mean(relative**2))),
-                largest=float(relative.max()),
-            )
+    still = photographed(fine)
+    known: dict[Form, tuple[Array, Array]] = {}
+    for change, make in CHANGES.items():
+        once = quick or change in ("zero padding", "intensity")
+        changed = make(fine if once else np.concatenate([fine, fine]))
+        for peer, name, form in forms(found):
+            yield attempt("invariance", change, peer, name, partial(spread, form, still, changed, known))

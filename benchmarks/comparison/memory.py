@@ -3,20 +3,29 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
+from images import KINDS
 from peers import Peer
 
-from comparison import N_ANGLES, Record, forms, record
+from comparison import N_ANGLES, Record, attempt, forms
 
 SCRIPT = Path(__file__).parents[1] / "memory_of_peer.py"
 
 
+def taken(*arguments: object) -> dict[str, float]:
+    command = [sys.executable, str(SCRIPT), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip().splitlines()[-1])
+    return {"megabytes": float(done.stdout)}
+
+
 def memory(found: list[Peer], quick: bool) -> Iterator[Record]:
-    side = 256 if quick else 512
-    for kind in ("dense", "drawing"):
+    side = 64 if quick else 512
+    for kind in KINDS:
         for peer, name, _ in forms(found):
-            command = [sys.executable, str(SCRIPT), peer.name, name, kind, str(side), str(N_ANGLES)]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            measure = partial(taken, peer.name, name, kind, side, N_ANGLES)
             case = f"{kind}, {side} × {side}, {N_ANGLES} angles"
-            yield record("memory", case, peer, name, kind=kind, side=side, megabytes=float(done.stdout))
+            yield attempt("memory", case, peer, name, measure, kind=kind, side=side)

@@ -4,6 +4,7 @@ Symbols are drawn, and moved, with `FINER` times as many pixels a side. So what 
 sharp it is, as it would be if pixels were interpolated from pixels.
 """
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ def photographed(fine: Array) -> Array:
 
 
 def moved(fine: Array, *, shift: float = 0.0, **options: Any) -> Array:
-    """Random affine copies, photographed; the shift is in pixels."""
+    """Random affine copies, photographed; the shift is in pixels. None may leave the image."""
     maps = datasets.AffineDistribution(shift=FINER * shift, **options)
-    return photographed(datasets.random_affine(fine, maps, 0)[0])
+    with warnings.catch_warnings(action="error"):
+        return photographed(datasets.random_affine(fine, maps, 0)[0])

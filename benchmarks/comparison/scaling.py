@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from images import dense, drawing, lines_and_runs, scribble
+from images import KINDS, lines_and_runs, scribble
 from joblib import cpu_count
 from numpy.typing import NDArray
 from peers import Peer
@@ -13,8 +13,6 @@ from reporting import interleaved
 
 import radoncdt
 from comparison import N_ANGLES, SIDE, Record, ours_alone
-
-KINDS = {"dense": dense, "drawing": drawing}
 
 
 def measured(along: str, name: str, points: Sequence[tuple[float, NDArray[Any], dict[str, int]]]) -> Record:

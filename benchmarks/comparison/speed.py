@@ -1,13 +1,13 @@
-"""Milliseconds an image, features included, of all libraries: sizes, angles, batches and precisions."""
+"""Milliseconds an image of all libraries: sizes, angles, precisions and batches, one of them varied at a time."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from images import dense, drawing
+from images import KINDS
 from numpy.typing import NDArray
-from peers import Peer
+from peers import Form, Peer
 from reporting import interleaved
 
 from comparison import N_ANGLES, SIDE, Record, forms, record
@@ -22,61 +22,67 @@ class Case(NamedTuple):
     n_angles: int = N_ANGLES
     dtype: str = "float32"
     batch: int = 1
+    what: str = "features"
 
     def __str__(self) -> str:
         batch = f", {self.batch} images" if self.batch > 1 else ""
-        return f"{self.kind}, {self.side} × {self.side}, {self.n_angles} angles, {self.dtype}{batch}"
+        what = f", {self.what} alone" if self.what != "features" else ""
+        return f"{self.kind}, {self.side} × {self.side}, {self.n_angles} angles, {self.dtype}{batch}{what}"
 
     def images(self) -> NDArray[Any]:
-        image = {"dense": dense, "drawing": drawing}[self.kind](self.side)
-        return np.repeat(image[None], self.batch, axis=0).astype(self.dtype)
+        return np.repeat(KINDS[self.kind](self.side)[None], self.batch, axis=0).astype(self.dtype)
+
+    def call(self, form: Form, images: NDArray[Any]) -> Callable[[], object]:
+        if self.what == "features":
+            return partial(form.features, images, self.n_angles)
+        if form.project is None:
+            raise NotImplementedError("it does not show its projections")
+        return partial(form.project, images[0], self.n_angles)
 
 
 def cases(quick: bool) -> list[Case]:
-    kinds = ("dense", "drawing")
     if quick:
-        return [Case(kind) for kind in kinds]
+        return [Case(kind) for kind in KINDS]
     return [
         case
-        for kind in kinds
+        for kind in KINDS
         for case in (
             *(Case(kind, side) for side in (64, 128, 256, 512, 1024)),
             *(Case(kind, n_angles=n) for n in (16, 32, 64, 256)),
             Case(kind, dtype="float64"),
             Case(kind, 64, batch=64),
+            Case(kind, what="projections"),
         )
     ]
 
 
 def speed(found: list[Peer], quick: bool) -> Iterator[Record]:
-    """A library that took a quarter of TOO_SLOW at half the side is left out, and said so."""
+    """A library that took a quarter of TOO_SLOW at half the side is left out, and said so; so is one that fails."""
     last: dict[tuple[str, str, Case], float] = {}
     for case in cases(quick):
         images = case.images()
-        calls, chosen = {}, []
+        calls: dict[tuple[str, str], Callable[[], object]] = {}
+        left_out: dict[tuple[str, str], str] = {}
         for peer, name, form in forms(found):
-            before = last.get((peer.name, name, case._replace(side=case.side // 2)), 0.0)
+            key = peer.name, name
+            before = last.get((*key, case._replace(side=case.side // 2)), 0.0)
             if 4 * before > TOO_SLOW:
-                reason = f"would take more than {TOO_SLOW:.0f} s, after {before:.1f} s at half the side"
-                yield record("speed", str(case), peer, name, **case._asdict(), left_out=reason)
-            else:
-                try:
-                    form.features(images, case.n_angles)
-                except MemoryError as error:
-                    yield record("speed", str(case), peer, name, **case._asdict(), left_out=f"would take {error}")
-                else:
-                    calls[peer.name, name] = partial(form.features, images, case.n_angles)
-                    chosen.append((peer, name))
+                left_out[key] = f"would take more than {TOO_SLOW:.0f} s, after {before:.1f} s at half the side"
+                continue
+            try:
+                call = case.call(form, images)
+                call()  # compiles, and shows whether it works
+                calls[key] = call
+            except Exception as error:
+                left_out[key] = f"{type(error).__name__}: {error}"
         times = interleaved(calls, rounds=7, slow=SLOW)
-        for peer, name in chosen:
-            seconds = times[peer.name, name]
-            last[peer.name, name, case] = float(np.median(seconds))
-            yield record(
-                "speed",
-                str(case),
-                peer,
-                name,
-                **case._asdict(),
-                milliseconds=1e3 * float(np.median(seconds)) / case.batch,
-                spread=[1e3 * float(s) / case.batch for s in (seconds.min(), seconds.max())],
-            )
+        for peer, name, _ in forms(found):
+            key = peer.name, name
+            figures: dict[str, Any]
+            if key in calls:
+                last[*key, case] = float(np.median(times[key]))
+                low, middle, high = (1e3 * float(np.quantile(times[key], q)) / case.batch for q in (0, 0.5, 1))
+                figures = {"milliseconds": middle, "spread": [low, high]}
+            else:
+                figures = {"left_out": left_out[key]}
+            yield record("speed", str(case), peer, name, **case._asdict(), **figures)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from images import dense, drawing
+from images import KINDS
 from numpy.typing import NDArray
 from peers import Peer
 from reporting import interleaved
@@ -36,13 +36,13 @@ STAGES = ("reading", "projection", "quantiles", "pooling", "Python")
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def up_to(stage: Any, pixels: Any, bits: Any, shapes: Any, scratch: Any, sweep: Any, levels: Any, out: Any) -> None:
+def up_to(stage: Any, pixels: Any, bits: Any, shapes: Any, sweep: Any, levels: Any, out: Any) -> None:
     """What `image_quantiles` does to one image, as far as a stage: 0 reading, 1 projection, 2 quantiles."""
     box, moments = np.empty(4, np.int64), np.empty(5)
-    frame, _, _, _ = _load(pixels, bits, shapes, 0, 0, scratch.frame, box)
+    _, frame, _, _ = _load(pixels, bits, 0, shapes[0], np.empty((0, 0), bits.dtype), box)
     rows = _rows(frame, box)
     _moments(rows, moments)
-    columns = _columns(frame, box, scratch.columns)
+    columns = _columns(frame, box)
     if stage == 0:
         return
     for lines, members in ((rows, sweep.by_rows), (columns, sweep.by_columns)):
@@ -89,7 +89,7 @@ def stages(found: list[Peer], quick: bool) -> Iterator[Record]:
     kernel: Any = _kernels.image_quantiles
     steps: Any = up_to
     pooled, moments, status = np.empty((1, 2, 64)), np.empty((1, 5)), np.empty(1, np.int64)
-    for kind, draw in (("dense", dense), ("drawing", drawing)):
+    for kind, draw in KINDS.items():
         for dtype in (np.float32,) if quick else (np.float32, np.float64):
             image = draw(SIDE).astype(dtype)
             arrays = for_kernel(Batch.read(image).items)

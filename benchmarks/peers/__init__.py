@@ -1,8 +1,8 @@
 """What else computes Radon transforms and R-CDTs, each behind the same functions, one small file a library.
 
-A file has FORMS by name: "as shipped", what its documentation leads to, and "tuned", with all the care we know:
-masses on bins with edges, levels that leave the ends out, exact moments of the image, the full circle. Forms that do
-not differ are one, "as shipped". Each is a `Form`. Images are given as they are, in float32 or float64; a library that
+A file has FORMS by name: "as shipped", what its documentation leads to, with plain glue where it gives projections
+alone, and "tuned", with all the care we know: masses on bins with edges, levels that leave the ends out, exact moments
+of the image, the full circle. Each is a `Form`. Images are given as they are, in float32 or float64; a library that
 takes but one of them converts.
 """
 
@@ -23,7 +23,16 @@ Projections = Callable[[NDArray[Any], int], tuple[NDArray[Any], Floats, Floats]]
 Middles have the shape (bins,), or (angles, bins), in pixels from the centre of the image.
 """
 
-NAMES = ("ours", "scikit_image", "pytranskit_", "torchcdt_", "pot", "adrt_", "astra_")
+LIBRARIES = {
+    "ours": ("radoncdt", "radoncdt"),
+    "scikit_image": ("scikit-image", "scikit-image"),
+    "pytranskit_": ("PyTransKit", "pytranskit"),
+    "torchcdt_": ("torchcdt", "torchcdt"),
+    "pot": ("POT", "POT"),
+    "adrt_": ("adrt", "adrt"),
+    "astra_": ("ASTRA", "astra-toolbox"),
+}
+"""Modules here, and the names of the libraries and of their packages."""
 
 
 class Form(NamedTuple):
@@ -50,11 +59,11 @@ class Peer(NamedTuple):
 def peers() -> list[Peer]:
     """All of them; one that cannot be imported says why, and is not dropped."""
     found = []
-    for name in NAMES:
+    for module, (name, package) in LIBRARIES.items():
         try:
             with warnings.catch_warnings(action="ignore"):  # that they import what is deprecated
-                module = import_module(f"peers.{name}")
-            found.append(Peer(module.NAME, module.PACKAGE, module.FORMS, None))
-        except ImportError as error:
-            found.append(Peer(name.strip("_"), name.strip("_").replace("_", "-"), {}, str(error)))
+                forms = import_module(f"peers.{module}").FORMS
+            found.append(Peer(name, package, forms, None))
+        except Exception as error:  # whatever a broken installation raises
+            found.append(Peer(name, package, {}, f"{type(error).__name__}: {error}"))
     return found

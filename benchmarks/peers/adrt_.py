@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from peers.glue import as_shipped, tuned
 
-NAME, PACKAGE = "adrt", "adrt"
-
 
 @lru_cache(maxsize=8)
 def _places(side: int, n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from peers.glue import as_shipped, tuned
 
-NAME, PACKAGE = "ASTRA", "astra-toolbox"
-
 MOST = 2**26  # pixels times angles
 
 
@@ -35,7 +33,8 @@ def _matrix(height: int, width: int, n_angles: int) -> tuple[Any, NDArray[Any], 
 
 def project(image: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     matrix, middles, angles = _matrix(*image.shape, n_angles)
-    return (matrix @ image.ravel()).reshape(n_angles, -1), middles, angles
+    sums = matrix @ image.ravel().astype(matrix.dtype, copy=False)  # else the matrix would be converted at each call
+    return sums.reshape(n_angles, -1), middles, angles
 
 
 FORMS = {"as shipped": as_shipped(project), "tuned": tuned(project)}

@@ -20,9 +20,9 @@ def as_shipped(project: Projections) -> Form:
         values = np.empty((len(images), n_angles, N_LEVELS))
         for n, image in enumerate(images):
             masses, middles, angles = project(image, n_angles)
-            for k, (mass, place) in enumerate(zip(masses, np.broadcast_to(middles, masses.shape))):
-                sums = np.cumsum(mass, dtype=np.float64)
-                values[n, k] = np.interp(UNIFORM, sums / sums[-1], place)
+            sums = np.cumsum(masses, axis=1, dtype=np.float64)
+            for k, (sums_of_one, places) in enumerate(zip(sums, np.broadcast_to(middles, masses.shape))):
+                values[n, k] = np.interp(UNIFORM * sums_of_one[-1], sums_of_one, places)
         return values, angles, UNIFORM
 
     return by_levels(rcdt)._replace(project=project)
@@ -35,12 +35,14 @@ def tuned(project: Projections) -> Form:
         values = np.empty((len(images), n_angles, N_LEVELS))
         for n, image in enumerate(images):
             masses, middles, angles = project(image, n_angles)
-            masses = np.maximum(masses, 0)
-            for k, (mass, place) in enumerate(zip(masses, np.broadcast_to(middles, masses.shape))):
-                sums = np.concatenate([[0.0], np.cumsum(mass, dtype=np.float64)])
-                half = (place[1] - place[0]) / 2
-                edges = np.concatenate([place - half, place[-1:] + half])
-                values[n, k] = np.interp(MIDPOINT, sums / sums[-1], edges)
+            middles = np.broadcast_to(middles, masses.shape)
+            sums, edges = (np.empty((n_angles, masses.shape[1] + 1)) for _ in range(2))
+            sums[:, 0] = 0
+            np.cumsum(np.maximum(masses, 0), axis=1, dtype=np.float64, out=sums[:, 1:])
+            half = (middles[:, 1:2] - middles[:, :1]) / 2
+            edges[:, :-1], edges[:, -1:] = middles - half, middles[:, -1:] + half
+            for k in range(n_angles):
+                values[n, k] = np.interp(MIDPOINT * sums[k, -1], sums[k], edges[k])
         return values, angles, MIDPOINT
 
     return exactly(rcdt)._replace(project=project)

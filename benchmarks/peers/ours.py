@@ -8,8 +8,6 @@ import radoncdt
 from peers import Floats, Form
 from peers.glue import N_LEVELS
 
-NAME, PACKAGE = "radoncdt", "radoncdt"
-
 
 def project(image: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], Floats, Floats]:
     masses, edges = radoncdt.radon(image, n_angles=n_angles, n_jobs=1)

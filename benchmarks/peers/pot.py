@@ -8,8 +8,6 @@ from ot.lp.solver_1d import quantile_function
 
 from peers.glue import MIDPOINT, by_levels, exactly
 
-NAME, PACKAGE = "POT", "POT"
-
 
 def rcdt(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     angles = np.pi * np.arange(n_angles) / n_angles

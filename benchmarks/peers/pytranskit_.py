@@ -8,8 +8,6 @@ from pytranskit.optrans.continuous.radoncdt import RadonCDT
 
 from peers.glue import by_levels, exactly, pivots
 
-NAME, PACKAGE = "PyTransKit", "pytranskit"
-
 
 def rcdt(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     angles = np.pi * np.arange(n_angles) / n_angles

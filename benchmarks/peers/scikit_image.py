@@ -8,8 +8,6 @@ from skimage.transform import radon
 
 from peers.glue import as_shipped, pivots, tuned
 
-NAME, PACKAGE = "scikit-image", "scikit-image"
-
 
 def project(image: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     angles = np.pi * np.arange(n_angles) / n_angles

@@ -10,8 +10,6 @@ from torchskradon.functional import skradon
 
 from peers.glue import by_levels, exactly, pivots
 
-NAME, PACKAGE = "torchcdt", "torchcdt"
-
 torch.set_num_threads(1)
 
 
@@ -45,8 +43,10 @@ def rcdt(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any
 
 
 def tuned(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Its sums are those at the upper ends of the bins; its first and last level are the ends of the projection."""
-    values, angles, levels = rcdt(images, n_angles)
+    """Its sums are those at the upper ends of the bins, its first and last level are the ends of the projection, and it
+    adds a small number to the image, which must not be small beside it.
+    """
+    values, angles, levels = rcdt(images / images.max(axis=(1, 2), keepdims=True), n_angles)
     return values[:, :, 1:-1] + 0.5, angles, levels[1:-1]
 
 

@@ -38,14 +38,14 @@ def finite_array(values: object, name: str) -> NDArray[np.float64]:
 
 def number(value: object, name: str, what: str, good: Callable[[float], bool]) -> float:
     """A finite real number that is good; `what` says which are."""
-    if type(value) is not float or not isfinite(value):  # most are: then there is no need of an array
+    if type(value) is float and isfinite(value):  # as most are: then there is no need of an array
+        found = value
+    else:
         array = finite_array(value, name)
-        if array.shape != ():
-            raise ValueError(f"`{name}` must be {what}, got {value!r}")
-        value = float(array)
-    if not good(value):
+        found = float(array) if array.shape == () else np.nan
+    if not good(found):
         raise ValueError(f"`{name}` must be {what}, got {value!r}")
-    return value
+    return found
 
 
 def coordinates(values: object, name: str) -> NDArray[np.float64]:

@@ -16,8 +16,7 @@ measures on the line are in ``_line_kernels.py``.
 """
 
 import math
-import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -212,47 +211,16 @@ class Lines(NamedTuple):
     runs: Any
 
 
-class Scratch(NamedTuple):
-    """Room for the frame of an image, as integers, and for its columns."""
-
-    frame: Any
-    columns: Any
-
-
-_kept = threading.local()
-MOST_KEPT = 2**24  # bytes
-
-
-def scratch_for(real: type, shapes: Iterable[tuple[int, int]]) -> Scratch:
-    """Room for images of this precision and these shapes, one at a time.
-
-    It is kept for the next call of this thread, unless large: new memory comes page by page from the system, which
-    takes longer than all that is done to a drawing.
-    """
-    n_frame = max((ABOVE + height) * (BEFORE + width + BEHIND) for height, width in shapes)
-    n_columns = max((width + BLOCK) * (BEFORE + height + BEHIND) for height, width in shapes)
-    n_bytes = (n_frame + n_columns) * np.dtype(real).itemsize
-    room = getattr(_kept, "room", None)
-    if room is None or room.size < n_bytes:
-        room = np.empty(n_bytes, np.uint8)
-        if n_bytes <= MOST_KEPT:
-            _kept.room = room
-    values = room[:n_bytes].view(real)
-    return Scratch(values[:n_frame].view(np.int32 if values.itemsize == 4 else np.int64), values[n_frame:])
-
-
 @part
-def _frame(height, width, room, again):
-    """A frame for an image of this shape, as integers; zero but for the place of the image.
-
-    It is so already if it was the frame of the image before, `again`.
-    """
-    rows, pitch = ABOVE + height, BEFORE + width + BEHIND
-    frame = room[: rows * pitch].reshape((rows, pitch))
-    if not again:
-        frame[:ABOVE] = 0
-        frame[:, :BEFORE] = 0
-        frame[:, BEFORE + width :] = 0
+def _frame(height, width, last):
+    """A frame for images of this shape, as integers; zero but for the place of the image. The last one if it fits."""
+    shape = ABOVE + height, BEFORE + width + BEHIND
+    if last.shape == shape:
+        return last
+    frame = np.empty(shape, last.dtype)
+    frame[:ABOVE] = 0
+    frame[:, :BEFORE] = 0
+    frame[:, BEFORE + width :] = 0
     return frame
 
 
@@ -302,18 +270,16 @@ def _scan(bits, into, frame, box):
 
 
 @part
-def _load(pixels, bits, shapes, n, start, room, box):
-    """Copy image n, which begins at `start`, into its frame.
+def _load(pixels, bits, start, shape, last, box):
+    """Copy the image that begins at `start` into a frame.
 
-    Returns the frame, the status, the largest |pixel|, and where the next image begins.
+    Returns the frame, as integers and as what it is, the status, and the largest |pixel|.
     """
-    height, width = shapes[n]
-    again = n > 0 and shapes[n - 1, 0] == height and shapes[n - 1, 1] == width
-    into = _frame(height, width, room, again)
+    height, width = shape
+    into = _frame(height, width, last)
     frame = into.view(pixels.dtype)
-    end = start + height * width
-    status, size = _scan(bits[start:end].reshape((height, width)), into, frame, box)
-    return frame, status, size, end
+    status, size = _scan(bits[start : start + height * width].reshape((height, width)), into, frame, box)
+    return into, frame, status, size
 
 
 @part
@@ -374,12 +340,12 @@ def _rows(frame, box):
 
 
 @part
-def _columns(frame, box, room):
+def _columns(frame, box):
     """The columns of the box, from the left; pixels from the bottom to the top."""
     height, width = box[1] - box[0], box[3] - box[2]
     pitch, step = frame.shape[1], height + BEFORE + BEHIND
     source = frame.reshape(-1)
-    target = room[: (width + BLOCK) * step]
+    target = np.empty((width + BLOCK) * step, frame.dtype)
     target[:BEFORE] = 0
     runs, n = _room_for_runs(width, height), 0
     for j in range(0, width, BLOCK):
@@ -575,12 +541,14 @@ def _whitened(sweep, xx, xy, yy):
 def _taps(slope, start, lead, depth, n_bins, starts, weights):
     """First bin and weights w₀ and w₂ of every line: the masses of the trapezoid box(1) ∗ box(|q|) in three bins.
 
-    With z the distance from the left end of the trapezoid to the next bin edge, they are
+    With 0 ≤ z < 1 the distance from the left end of the trapezoid to the next bin edge, they are
 
         w₂ = max(|q| − z, 0)² / 2|q|,    w₀ = z − |q|/2 + w₂,    w₁ = 1 − w₀ − w₂.
 
-    `start` + `lead` is the position, in bins, of the left edge of pixel 0 of the middle line. Lines take turns with
-    `depth` lists of `n_bins` bins.
+    So along rows and columns, where q = 0, w₁ is 1, and nothing is rounded.
+
+    `start` + `lead` is the position, in bins, of the left edge of pixel 0 of the middle line. There are `depth` lists
+    of `n_bins` bins: the lines of a band take turns with two of them, the next band has the next two.
     """
     count = starts.size
     real = weights.dtype.type
@@ -590,11 +558,13 @@ def _taps(slope, start, lead, depth, n_bins, starts, weights):
     curvature = real(0.5 / abs(slope) if abs(slope) > 1e-30 else 0.0)  # below, a line falls into one bin or two
     middle = 0.5 * (count - 1)
     left_of_middle = start - 0.5 * abs(slope)
+    bands = (depth // 2) / count
     w0, w2 = weights[0], weights[1]
     for r in range(count):
         left = slope * (np.float64(np.int32(r)) - middle) + left_of_middle
-        begin = np.floor(left)
-        starts[r] = np.int32(begin) + np.int32(lead) + (np.int32(r) & np.int32(depth - 1)) * np.int32(n_bins)
+        begin = np.ceil(left) - 1.0
+        turn = (np.int32(r) & np.int32(1)) + np.int32(2) * np.int32(np.float64(np.int32(r)) * bands)
+        starts[r] = np.int32(begin) + np.int32(lead) + turn * np.int32(n_bins)
         z = real(1.0 - (left - begin))
         beyond = width - z
         beyond = beyond if beyond > zero else zero
@@ -800,8 +770,7 @@ def _quantiles(cumulated, n_bins, levels, room, out):
 
 # ---------------------------------------------------------------- what Python calls
 #
-# Images come one after the other in `pixels`, row by row, with the same bits as integers, and their `shapes` (n, 2);
-# `scratch` is for `scratch_for` to make.
+# Images come one after the other in `pixels`, row by row, with the same bits as integers, and their `shapes` (n, 2).
 
 
 @part
@@ -811,12 +780,13 @@ def _box_centre(box, shape):
 
 
 @kernel
-def image_moments(pixels, bits, shapes, scratch, out, status):
+def image_moments(pixels, bits, shapes, out, status):
     """Mean (x, y) and covariance (xx, xy, yy) of every image, `out` (n, 5)."""
-    start = 0
+    into, start = np.empty((0, 0), bits.dtype), 0
     box = np.empty(4, np.int64)
     for n in range(shapes.shape[0]):
-        frame, status[n], size, start = _load(pixels, bits, shapes, n, start, scratch.frame, box)
+        into, frame, status[n], size = _load(pixels, bits, start, shapes[n], into, box)
+        start += shapes[n, 0] * shapes[n, 1]
         if status[n] == 0:
             _rescale(frame, size)
             _moments(_rows(frame, box), out[n])
@@ -826,16 +796,17 @@ def image_moments(pixels, bits, shapes, scratch, out, status):
 
 
 @kernel
-def image_masses(pixels, bits, shapes, scratch, sweep, out, origins, status):
+def image_masses(pixels, bits, shapes, sweep, out, origins, status):
     """Masses of the strips, `out` (n, directions, bins), and the position, in bins, of the centre of the image.
 
     In the grid of a box, `length` bins are those of the pixels of a line; they begin (bins − length) // 2 bins in.
     """
-    start = 0
+    into, start = np.empty((0, 0), bits.dtype), 0
     box = np.empty(4, np.int64)
     n_bins = out.shape[2]
     for n in range(shapes.shape[0]):
-        frame, status[n], size, start = _load(pixels, bits, shapes, n, start, scratch.frame, box)
+        into, frame, status[n], size = _load(pixels, bits, start, shapes[n], into, box)
+        start += shapes[n, 0] * shapes[n, 1]
         if status[n] & NOT_FINITE:
             continue
         exponent = 0 if status[n] & EMPTY else _rescale(frame, size)
@@ -843,7 +814,7 @@ def image_masses(pixels, bits, shapes, scratch, sweep, out, origins, status):
         out[n] = 0
         for lines, members in (
             (_rows(frame, box), sweep.by_rows),
-            (_columns(frame, box, scratch.columns), sweep.by_columns),
+            (_columns(frame, box), sweep.by_columns),
         ):
             work = _workspace(lines)
             before = (n_bins - lines.length) // 2
@@ -863,9 +834,7 @@ def image_masses(pixels, bits, shapes, scratch, sweep, out, origins, status):
 
 
 @kernel
-def image_quantiles(
-    pixels, bits, shapes, scratch, directions, levels, normalise, whiten, nu, extremes, out, moments, status
-):
+def image_quantiles(pixels, bits, shapes, directions, levels, normalise, whiten, nu, extremes, out, moments, status):
     """Quantiles of all projections, `out` (n, directions, levels): normalised, or in pixels from the image's centre.
 
     With `whiten`, the directions are those of the measure after whitening, see `_whitened`. With ν > 0, mean and
@@ -876,11 +845,12 @@ def image_quantiles(
     whether robust moments of any did not converge.
     """
     bad = unsettled = False
-    start = 0
+    into, start = np.empty((0, 0), bits.dtype), 0
     box = np.empty(4, np.int64)
     row = np.empty(levels.size)
     for n in range(shapes.shape[0]):
-        frame, status[n], size, start = _load(pixels, bits, shapes, n, start, scratch.frame, box)
+        into, frame, status[n], size = _load(pixels, bits, start, shapes[n], into, box)
+        start += shapes[n, 0] * shapes[n, 1]
         if status[n] != 0:
             bad = True
             continue
@@ -897,7 +867,7 @@ def image_quantiles(
         x, y = _box_centre(box, shapes[n])
         moments[n, 0] += x
         moments[n, 1] += y
-        for lines, members in ((rows, sweep.by_rows), (_columns(frame, box, scratch.columns), sweep.by_columns)):
+        for lines, members in ((rows, sweep.by_rows), (_columns(frame, box), sweep.by_columns)):
             work = _workspace(lines)
             cumulated = np.empty((GROUP, _most_bins(lines) + 1 + STEP))
             room = _search_room(_most_bins(lines), levels.size)
@@ -971,7 +941,7 @@ def back_project(values, centres, sweep, image):
                     line = pixels[r]
                     v0, v1, v2 = padded[start:], padded[start + 1 :], padded[start + 2 :]
                     w0, w2 = weights[0, r], weights[1, r]
-                    w1 = 1 - w0 - w2
+                    w1 = weights.dtype.type(1) - w0 - w2
                     for k in range(min(length, padded.size - start - 2)):
                         line[k] += w0 * v0[k] + w1 * v1[k] + w2 * v2[k]
     for i in range(height):

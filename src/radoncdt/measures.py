@@ -202,25 +202,21 @@ def _alike(a: Measure, b: Measure) -> bool:
     return images and precision(a.dtype) == precision(b.dtype)  # type: ignore[union-attr]
 
 
-def for_kernel(images: Sequence[NDArray[Any]] | NDArray[Any]) -> tuple[Any, ...]:
-    """Images of one precision as the kernels read them: pixels in a row, the same bits as integers, shapes, scratch.
+def for_kernel(images: Sequence[NDArray[Any]] | NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
+    """Images of one precision as the kernels read them: all pixels in a row, the same bits as integers, and the shapes.
 
-    Pixels cannot be written to: so they have one type, and the kernels are compiled once, whatever the input was.
+    Neither can be written to: so they have one type, and the kernels are compiled once, whatever the input was.
     """
-    from radoncdt._kernels import scratch_for
-
     real = precision(images[0].dtype)
     if isinstance(images, np.ndarray) and images.dtype == real:
         pixels = np.ascontiguousarray(images).reshape(-1)
-        shapes = [images.shape[1:]]
-        every: NDArray[np.int64] = np.array(shapes * len(images))
+        shapes = np.array([images.shape[1:]] * len(images))
     else:
         with np.errstate(over="ignore"):  # of long doubles; the kernels find what is not finite
             pixels = np.concatenate([image.reshape(-1) for image in images], dtype=real)
-        shapes = [image.shape for image in images]
-        every = np.array(shapes)
+        shapes = np.array([image.shape for image in images])
     pixels.setflags(write=False)
-    return pixels, pixels.view(np.int32 if real is np.float32 else np.int64), every, scratch_for(real, shapes)
+    return pixels, pixels.view(np.int32 if real is np.float32 else np.int64), shapes
 
 
 def rescaled(masses: Floats) -> Floats:

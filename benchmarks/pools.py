@@ -1,6 +1,6 @@
 """How much affine maps change the features: equispaced beside whitened directions, for each pool and number of angles.
 
-    python benchmarks/invariance.py
+    python benchmarks/pools.py
 
 The error is the root mean square difference between the features of an image and of its affine copies, over that
 between the features of different images: 0 is perfect invariance, and from 1 on the classes drown. Images are the

@@ -9,7 +9,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 from comparison import OURS, Record
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator, ScalarFormatter
+from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter
 from page import MAIN, PAGE, RESULTS, where
 
 ALONG = ("side", "angles", "images at once", "rows, columns and runs of ink", "threads")
@@ -37,7 +37,7 @@ def speed(records: list[Record]) -> Figure:
         ax.set(title={"dense": "dense images", "drawing": "line drawings"}[kind], xlabel="side, pixels")
         ax.grid(alpha=0.3)
     axes[0].set_ylabel("milliseconds an image")
-    axes[0].legend(fontsize=8)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", fontsize=8)
     figure.suptitle("mNR-CDT with 128 angles, one thread, the faster form of each library")
     return figure
 
@@ -50,6 +50,9 @@ def scaling(records: list[Record]) -> Figure:
             ax.plot(r["x"], r["milliseconds"], marker="o", label=r["kind"])
         if along not in ("threads", "rows, columns and runs of ink"):
             ax.set(xscale="log", yscale="log")
+            ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            ax.yaxis.set_major_formatter("{x:g}")
+            ax.yaxis.set_minor_locator(NullLocator())
         if along != "rows, columns and runs of ink":
             whole_numbers(ax.xaxis, chosen[0]["x"])
         ax.set(xlabel=along)

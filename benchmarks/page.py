@@ -150,7 +150,7 @@ def summary(records: list[Record]) -> str:
             "",
             f"- The time grows as the side to the power {side['exponent']:.2f} and the angles to the power\n"
             f"  {angles['exponent']:.2f} (dense, from the middle of the range on). For drawings of one size it is a\n"
-            f"  linear function of the rows, columns and runs of ink, up to {ink['linear']:.0%} of it.",
+            f"  linear function of the rows, columns and runs of ink, with deviations of {ink['linear']:.0%} at most.",
             f"- Accuracy: {winners(records, 'accuracy', ACCURACY)}",
             f"- Invariance, of the best form of ours: {winners(records, 'invariance', {'spread': ''})}",
         ]
@@ -271,7 +271,7 @@ def page(results: Record) -> str:
         "### Where the time goes",
         "Milliseconds of the stages of ours, 256 × 256, 128 angles, of the fastest turns: reading (copy, box and\n"
         "runs of the ink, transposed copy, moments), projection, quantiles, pooling (normalisation and maximum), and\n"
-        "Python (arguments).",
+        "Python (arguments). They are differences of times that were measured, so hundredths are noise.",
         table(["", *names, "together", "bound", "projection over bound"], stage_rows),
         "### How it grows",
         "![Milliseconds over side, angles, images at once, ink and threads](benchmarks_scaling.png)",

@@ -33,7 +33,7 @@ Part = Callable[[list[Peer], bool], Iterator[Record]]
 PARTS: dict[str, Part] = {
     part.__name__: part for part in (speed, stages, scaling, memory, accuracy, invariance, recognition)
 }
-NOT_QUICK = ("scaling", "memory")
+NOT_QUICK = ("stages", "scaling", "memory")
 RESULTS = Path(__file__).with_name("results.json")
 
 

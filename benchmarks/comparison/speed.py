@@ -75,7 +75,7 @@ def speed(found: list[Peer], quick: bool) -> Iterator[Record]:
                 calls[key] = call
             except Exception as error:
                 left_out[key] = f"{type(error).__name__}: {error}"
-        times = interleaved(calls, rounds=7, slow=SLOW)
+        times = interleaved(calls, rounds=3 if quick else 7, slow=SLOW)
         for peer, name, _ in forms(found):
             key = peer.name, name
             figures: dict[str, Any]

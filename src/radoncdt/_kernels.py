@@ -36,7 +36,7 @@ END = -1  # behind the runs of a line
 WORD = 64  # pixels looked at together when looking for ink
 STEP = 4  # bins looked at together when looking for a level
 ABOVE, BEFORE, BEHIND = BLOCK, 2, WORD + BLOCK
-TALL, SHORT, ROOM = 128, 32, 2**20  # lines in one sum, see `_height`; bins of all sums
+TALL, SHORT, ROOM = 64, 32, 2**20  # lines in one sum, see `_height`; bins of all sums
 
 
 class _Cache(FunctionCache):
@@ -615,8 +615,8 @@ def _depth(n_lines, height, n_bins, room):
 def _height(slope):
     """How many lines to sum in one list.
 
-    A float32 sum of n equal terms can be wrong by n · 3e-8, for they round alike. Terms are equal where a shape has
-    an even grey and all lines meet the bins alike: where the slope is close to 0 or ±1.
+    A float32 sum of n equal terms can be wrong by n · 3e-8, for they round alike. Terms are equal inside a shape of an
+    even grey, and at its edges, too, where all lines meet the bins alike: where the slope is close to 0 or ±1.
     """
     return SHORT if min(abs(slope), 1 - abs(slope)) < 1 / 32 else TALL
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from images import block_means
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -30,8 +31,7 @@ class ClosedForm(NamedTuple):
 def sampled(density: Callable[[Array, Array], Array], n: int, factor: int = 16) -> Array:
     """An n × n image whose pixels are means of factor² samples of a density."""
     places = ((np.arange(n * factor) + 0.5) / factor - n / 2) / n
-    image = density(places[None, :], -places[:, None]).astype(float)
-    return image.reshape(n, factor, n, factor).mean(axis=(1, 3))
+    return block_means(density(places[None, :], -places[:, None]), factor)
 
 
 def _along(angle: float, x: Array, y: Array) -> Array:

@@ -17,7 +17,7 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from comparison import OURS, Record
+from comparison import OURS, RESULTS, Record
 from comparison.accuracy import accuracy
 from comparison.invariance import invariance
 from comparison.memory import memory
@@ -29,12 +29,13 @@ from peers import Peer, peers
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
+from radoncdt._files import write_whole
+
 Part = Callable[[list[Peer], bool], Iterator[Record]]
 PARTS: dict[str, Part] = {
     part.__name__: part for part in (speed, stages, scaling, memory, accuracy, invariance, recognition)
 }
 NOT_QUICK = ("stages", "scaling", "memory")
-RESULTS = Path(__file__).with_name("results.json")
 
 
 def processor() -> str:
@@ -52,8 +53,8 @@ def setup(found: list[Peer]) -> Record:
         except PackageNotFoundError:
             return None
 
-    ours = ("radoncdt", "numpy", "numba", "scipy", "torch", "torchskradon")
-    packages = [*ours, *(peer.package for peer in found if peer.name != OURS)]
+    below = ("radoncdt", "numpy", "numba", "scipy", "torch", "torchskradon")
+    packages = [*below, *(peer.package for peer in found if peer.name != OURS)]
     return {
         "python": platform.python_version(),
         "machine": platform.machine(),
@@ -61,6 +62,21 @@ def setup(found: list[Peer]) -> Record:
         "versions": {package: installed(package) for package in packages},
         "missing": {peer.name: peer.missing for peer in found if peer.missing},
     }
+
+
+def results_so_far(path: Path) -> Record:
+    """What is in a file of results, if there is one; a ValueError for any other file, or no place to write to."""
+    if not path.parent.is_dir():
+        raise ValueError(f"--out must be in a folder that exists, got {path}")
+    try:
+        results = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {"setups": {}, "records": []}
+    except (OSError, ValueError) as error:
+        raise ValueError(f"--out must be new or a file of results, got {path}: {error}") from None
+    if not isinstance(results, dict) or results.keys() != {"setups", "records"}:
+        raise ValueError(f"--out must be new or a file of results, got {path}, which is another")
+    return results
 
 
 def shown(each: Record) -> str:
@@ -82,8 +98,11 @@ def main() -> int:
         if peer.missing:
             print(f"{peer.name} cannot be imported: {peer.missing}")
     out = options.out or (None if options.quick else RESULTS)
-    old = json.loads(out.read_text(encoding="utf-8")) if out is not None and out.exists() else {}
-    kept, setups = old.get("records", []), old.get("setups", {})
+    try:  # before an hour of work
+        old = results_so_far(out or RESULTS)
+    except ValueError as error:
+        parser.error(str(error))
+    kept, setups = old["records"], old["setups"]
     for part in options.parts or [part for part in PARTS if not options.quick or part not in NOT_QUICK]:
         records = []
         with threadpool_limits(1), tqdm(desc=part, unit=" figures", disable=None) as bar:
@@ -96,7 +115,7 @@ def main() -> int:
             kept.sort(key=lambda record: list(PARTS).index(record["part"]))
             setups = {name: setups[name] for name in PARTS if name in setups} | {part: setup(found)}
             text = json.dumps({"setups": setups, "records": kept}, indent=1, ensure_ascii=False) + "\n"
-            out.write_text(text, encoding="utf-8")
+            write_whole(out, lambda file, text=text: file.write(text.encode()))  # type: ignore[misc]
             print(out)
     return 0
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from comparison import OURS, Record
+from comparison import OURS, RESULTS, Record
 
 HERE = Path(__file__).parent
-RESULTS, PAGE, README = HERE / "results.json", HERE.parent / "docs" / "benchmarks.md", HERE.parent / "README.md"
+PAGE, README = HERE.parent / "docs" / "benchmarks.md", HERE.parent / "README.md"
 
 Show = Callable[[Record, list[Record]], str]
 

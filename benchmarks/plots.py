@@ -7,10 +7,10 @@ import json
 from typing import Any
 
 import matplotlib.pyplot as plt
-from comparison import OURS, Record
+from comparison import OURS, RESULTS, Record
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter
-from page import MAIN, PAGE, RESULTS, where
+from page import MAIN, PAGE, where
 
 ALONG = ("side", "angles", "images at once", "rows, columns and runs of ink", "threads")
 

@@ -28,7 +28,7 @@ INSTALLED = [peer for peer in peers() if not peer.missing]
 FORMS = [pytest.param(f, n, id=f"{p.name}, {n}") for p in INSTALLED for n, f in p.forms.items()]
 LEVELS = np.array([0.02, 0.2, 0.5, 0.8, 0.98])
 TWO_DISCS = CLOSED_FORMS[-1]
-RESULTS = json.loads(page.RESULTS.read_text(encoding="utf-8"))
+RESULTS = json.loads(comparison.RESULTS.read_text(encoding="utf-8"))
 
 
 # ---------------------------------------------------------------- what is compared
@@ -169,6 +169,22 @@ def test_parts_are_refused(monkeypatch, capsys):
         compare.main()
     assert exit_.value.code == 2
     assert "unknown part 'sped'; choose from speed, stages" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("folder/new.json", None), ("a.json", "no json"), ("a.json", "[1]"), ("a.json", '{"records": []}')],
+)
+def test_where_to_write_is_looked_at_first(monkeypatch, capsys, tmp_path, name, text):
+    path = tmp_path / name
+    if text is not None:
+        path.write_text(text)
+    monkeypatch.setattr(sys, "argv", ["compare.py", "accuracy", "--out", str(path)])
+    with pytest.raises(SystemExit) as exit_:
+        compare.main()
+    assert exit_.value.code == 2
+    assert "--out must be" in capsys.readouterr().err
+    assert text is None or path.read_text() == text
 
 
 # ---------------------------------------------------------------- what is written

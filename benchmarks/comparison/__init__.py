@@ -6,12 +6,14 @@ and its form, and figures, or why there are none. ``compare.py`` runs them and w
 """
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from peers import Form, Peer
 
 Record = dict[str, Any]
 
+RESULTS = Path(__file__).parents[1] / "results.json"
 OURS = "radoncdt"
 SIDE, N_ANGLES = 256, 128
 """Where libraries are compared."""

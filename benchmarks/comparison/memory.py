@@ -18,7 +18,8 @@ def taken(*arguments: object) -> dict[str, float]:
     command = [sys.executable, str(SCRIPT), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        raise RuntimeError(done.stderr.strip().splitlines()[-1])
+        last = done.stderr.strip().splitlines()[-1:]  # none, if the system ended it for its memory
+        raise RuntimeError(": ".join([f"exit status {done.returncode}", *last]))
     return {"megabytes": float(done.stdout)}
 
 

@@ -8,6 +8,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from images import block_means
 from numpy.typing import NDArray
 
 from radoncdt import datasets
@@ -28,9 +29,7 @@ def symbols(side: int) -> Array:
 
 
 def photographed(fine: Array) -> Array:
-    n, height, width = fine.shape
-    shape = n, height // FINER, FINER, width // FINER, FINER
-    return fine.reshape(shape).mean(axis=(2, 4), dtype=np.float64).astype(np.float32)
+    return block_means(fine, FINER).astype(np.float32)
 
 
 def moved(fine: Array, *, shift: float = 0.0, **options: Any) -> Array:

@@ -9,8 +9,7 @@ import radoncdt
 from peers import Floats, Form, Projections, Transform
 
 N_LEVELS = 64
-UNIFORM = np.arange(1, N_LEVELS + 1) / (N_LEVELS + 1)
-MIDPOINT = (np.arange(N_LEVELS) + 0.5) / N_LEVELS
+UNIFORM, MIDPOINT = (radoncdt.quantile_levels(N_LEVELS, grid) for grid in ("uniform", "midpoint"))
 
 
 def as_shipped(project: Projections) -> Form:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from comparison import OURS, RESULTS, Record
+from comparison.speed import Case
 
 HERE = Path(__file__).parent
 PAGE, README = HERE.parent / "docs" / "benchmarks.md", HERE.parent / "README.md"
@@ -17,7 +18,7 @@ PAGE, README = HERE.parent / "docs" / "benchmarks.md", HERE.parent / "README.md"
 Show = Callable[[Record, list[Record]], str]
 
 USUAL = ("scikit-image", "PyTransKit", "torchcdt")
-MAIN = {"side": 256, "n_angles": 128, "dtype": "float32", "batch": 1, "what": "features"}
+MAIN = Case._field_defaults
 """Where libraries are compared."""
 ROUNDING = {"mass": 1e-5, "spread": 1e-5, "largest": 1e-5}
 """Below, figures are those of rounding: as good as 0."""
@@ -123,11 +124,11 @@ def fitted(records: list[Record], kind: str, along: str) -> Record:
 
 
 ACCURACY = {
-    "mass": "mass",
-    "rcdt_largest": "R-CDT, largest error",
-    "rcdt_mean": "R-CDT, mean error",
-    "nrcdt_largest": "NR-CDT, largest error",
-    "nrcdt_mean": "NR-CDT, mean error",
+    "mass": "largest error of the mass, relative",
+    "rcdt_largest": "largest error of the R-CDT, pixels",
+    "rcdt_mean": "mean error of the R-CDT, pixels",
+    "nrcdt_largest": "largest error of the NR-CDT",
+    "nrcdt_mean": "mean error of the NR-CDT",
 }
 
 
@@ -280,17 +281,12 @@ def page(results: Record) -> str:
         "size, MB:",
         by_case(records, "memory", least("megabytes", ".1f")),
         "## Accuracy",
-        "128 × 128 images in float64, 32 angles, levels between .02 and .98, against closed forms. Largest error of\n"
-        "the mass of a projection, relative; PyTransKit and POT show no projections, and below 1e-5 it is rounding:",
-        by_case(records, "accuracy", least("mass", ".1e")),
-        "Largest error of the R-CDT, pixels:",
-        by_case(records, "accuracy", least("rcdt_largest", ".4f")),
-        "Mean error of the R-CDT, pixels:",
-        by_case(records, "accuracy", least("rcdt_mean", ".4f")),
-        "Largest error of the NR-CDT:",
-        by_case(records, "accuracy", least("nrcdt_largest", ".4f")),
-        "Mean error of the NR-CDT:",
-        by_case(records, "accuracy", least("nrcdt_mean", ".5f")),
+        "128 × 128 images in float64, 32 angles, levels between .02 and .98, against closed forms. The mass is that of\n"
+        "a projection; PyTransKit and POT show none, and below 1e-5 its error is rounding.",
+        *(
+            f"{title[0].upper()}{title[1:]}:\n\n" + by_case(records, "accuracy", least(figure, ".2g"))
+            for figure, title in ACCURACY.items()
+        ),
         "## Invariance",
         "Change of a symbol's features over the distance to the next symbol, 256 × 256, 128 angles, root mean square\n"
         "over the symbols and their copies; about 1, symbols are taken for others, and below 1e-5 it is rounding.\n"

@@ -55,7 +55,7 @@ def _gaussian(x: Array, y: Array) -> Array:
     return np.exp(-((12 * _along(LEAN, x, y)) ** 2 + (24 * _along(LEAN + np.pi / 2, x, y)) ** 2) / 2)
 
 
-DISCS = ((0.16, 0.12, 0.10), (-0.08, -0.06, 0.15))  # x, y, radius; the masses are as the areas
+DISCS = ((0.16, 0.12, 0.11), (-0.08, -0.06, 0.15))  # x, y, radius; masses are as the areas, and no level is their share
 
 
 def _two_discs(x: Array, y: Array) -> Array:

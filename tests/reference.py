@@ -216,3 +216,37 @@ def aspect_shear_and_scale(matrix):
     x, y = matrix.T
     cosine = x @ y / np.linalg.norm(x) / np.linalg.norm(y)
     return large / small, abs(90 - np.rad2deg(np.arccos(np.clip(cosine, -1, 1)))), np.sqrt(large * small)
+
+
+def stroke(image, start, end, width):
+    """Brighten pixels to the part of them that the line between two places (column, row) covers; ends are round.
+
+    A pixel is a unit square, so its extent along the normal (c, s) of the line is that of two intervals of lengths |c|
+    and |s| together. From a place on to an end, the normal is the direction from the end.
+    """
+    reach, most = width / 2 + 1, np.array(image.shape[::-1])
+    low = np.clip(np.ceil(np.minimum(start, end) - reach), 0, most).astype(int)
+    high = np.clip(np.floor(np.maximum(start, end) + reach) + 1, 0, most).astype(int)
+    box = image[low[1] : high[1], low[0] : high[0]]
+    if box.size == 0:
+        return
+    x, y = np.arange(low[0], high[0]) - start[0], np.arange(low[1], high[1])[:, None] - start[1]
+    dx, dy = end - start
+    length = np.hypot(dx, dy)
+    along = np.clip((x * dx + y * dy) / max(length**2, 1e-300), 0, 1)
+    across_x, across_y = x - along * dx, y - along * dy
+    distance = np.hypot(across_x, across_y)
+    on_it = distance < 1e-9  # where the normal is that of the line
+    c = np.where(on_it, dy / max(length, 1e-300), across_x / np.maximum(distance, 1e-300))
+    s = np.where(on_it, dx / max(length, 1e-300), across_y / np.maximum(distance, 1e-300))
+    covered = _part_below(width / 2 - distance, c, s) - _part_below(-width / 2 - distance, c, s)
+    np.maximum(box, covered, out=box)
+
+
+def _part_below(place, c, s):
+    """The part of a unit square around 0 that is below a place on the axis (c, s)."""
+    a, b = np.maximum(np.abs(c), 1e-6), np.maximum(np.abs(s), 1e-6)
+    outer, inner = (a + b) / 2, (a - b) / 2
+    squares = (np.maximum(place + shift, 0) ** 2 for shift in (outer, inner, -inner, -outer))
+    first, second, third, fourth = squares
+    return np.clip((first - second - third + fourth) / (2 * a * b), 0, 1)

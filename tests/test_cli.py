@@ -1,4 +1,4 @@
-"""The command line and the reading of image files."""
+"""The commands show, transform and register."""
 
 import csv
 import json
@@ -11,7 +11,6 @@ from PIL import Image
 
 import radoncdt
 from radoncdt import cli
-from radoncdt.ink import InkError, image_files, read_ink
 
 SHAPE = np.pad(np.tri(20), 6).astype(np.float32)
 
@@ -51,107 +50,6 @@ def run(*arguments):
         return cli.main([str(a) for a in arguments])
     except SystemExit as stop:
         return stop.code
-
-
-# ---------------------------------------------------------------- reading
-
-
-def test_ink_is_mass_whichever_side_of_the_paper_it_is_on(folder):
-    assert_array_equal(read_ink("dark.png"), SHAPE)
-    assert_array_equal(read_ink("bright.png"), SHAPE)
-    assert_array_equal(read_ink("dark.png", ink="dark"), SHAPE)
-
-
-def test_grey_paper_has_no_mass(folder):
-    save("grey.png", 180 - 150 * SHAPE)
-    assert_allclose(read_ink("grey.png"), SHAPE, atol=1e-6)
-
-
-def test_colours_palettes_transparency_and_deep_greys_are_read(folder):
-    rgb = np.stack([255 - 255 * SHAPE] * 3, axis=-1)
-    save("colour.png", rgb)
-    Image.fromarray(rgb.astype(np.uint8)).convert("P").save("palette.gif")
-    rgba = np.concatenate([np.zeros((*SHAPE.shape, 3)), 255 * SHAPE[..., None]], axis=-1)
-    save("clear.png", rgba)
-    Image.fromarray((60000 - 50000 * SHAPE).astype(np.uint16)).save("deep.png")
-    Image.fromarray(1 - SHAPE).save("float.tif")
-    Image.fromarray(SHAPE > 0).save("bits.png")
-    for name in ("colour.png", "palette.gif", "clear.png", "deep.png", "float.tif", "bits.png"):
-        assert_allclose(read_ink(name), SHAPE, atol=0.01, err_msg=name)
-
-
-def test_noise_and_uneven_light_are_paper(folder):
-    """Features stay near those of the clean drawing; without care they would be nearer to those of a square."""
-    rng = np.random.default_rng(0)
-    clean = radoncdt.max_nrcdt(np.pad(SHAPE, 40).repeat(2, 0).repeat(2, 1))
-    square = np.linalg.norm(radoncdt.max_nrcdt(np.ones((9, 9))) - clean)
-    grey = 230 - 180 * np.pad(SHAPE, 40).repeat(2, 0).repeat(2, 1)
-    light = 1 - 0.1 * np.linspace(0, 1, grey.shape[1])
-    for disturbed in (grey + rng.normal(0, 2, grey.shape), grey * light, grey * light + rng.normal(0, 2, grey.shape)):
-        save("disturbed.png", np.clip(disturbed, 0, 255).round())
-        assert np.linalg.norm(radoncdt.max_nrcdt(read_ink("disturbed.png")) - clean) < square / 4
-
-
-def test_drawings_on_transparent_ground(folder):
-    """A white square with a black outline: the outline is dark ink, the inside is bright ink."""
-    rgba = np.zeros((20, 20, 4))
-    rgba[5:15, 5:15, 3] = 255
-    rgba[6:14, 6:14, :3] = 255
-    save("both.png", rgba)
-    inside = np.pad(np.ones((8, 8)), 6)
-    outline = np.pad(np.ones((10, 10)), 5) - inside
-    assert_array_equal(read_ink("both.png"), outline)
-    assert_array_equal(read_ink("both.png", ink="dark"), outline)
-    assert_array_equal(read_ink("both.png", ink="bright"), inside)
-
-
-def test_pictures_are_turned_as_the_camera_was_held(folder):
-    exif = Image.Exif()
-    exif[0x0112] = 6  # to be turned by a quarter to the right
-    save("turned.jpg", 255 - 255 * np.tri(40).repeat(2, axis=1), exif=exif, quality=95)
-    assert read_ink("turned.jpg").shape == (80, 40)
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_what_is_no_drawing_is_refused_by_name(folder, name):
-    with pytest.raises(InkError, match=f"^{name}: {BAD[name]}"):
-        read_ink(name)
-
-
-def test_more_is_refused(folder):
-    with pytest.raises(InkError, match="is a folder"):
-        read_ink(folder)
-    save("nothing.png", np.zeros((5, 5, 4)))
-    with pytest.raises(InkError, match="all transparent"):
-        read_ink("nothing.png")
-    Image.fromarray(np.full((4, 4), np.nan, np.float32)).save("nan.tif")
-    with pytest.raises(InkError, match="not finite"):
-        read_ink("nan.tif")
-    with pytest.raises(ValueError, match="`ink` must be one of"):
-        read_ink("dark.png", ink="red")
-
-
-def test_too_large_an_image_is_refused(folder, monkeypatch):
-    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
-    with pytest.raises(InkError, match=r"dark\.png: has more than 200 pixels"):
-        read_ink("dark.png")
-
-
-def test_folders_are_searched(folder):
-    (folder / "sub").mkdir()
-    save("sub/a.PNG", SHAPE)
-    (folder / "notes.txt").touch()
-    found = [str(path) for path in image_files([".", "missing.png"])]
-    assert found == [
-        "blank.png",
-        "bright.png",
-        "cut.png",
-        "dark.png",
-        "empty.png",
-        "sub/a.PNG",
-        "text.png",
-        "missing.png",
-    ]
 
 
 # ---------------------------------------------------------------- transform
@@ -222,7 +120,7 @@ def test_transform_names_what_it_refuses_and_goes_on(folder, capsys):
 
 
 def test_transform_of_many_files_goes_in_batches(folder, monkeypatch):
-    monkeypatch.setattr(cli, "BATCH", 2)
+    monkeypatch.setattr(cli.transform, "BATCH", 2)
     names = [str(save(f"{k}.png", 255 - 255 * SHAPE)) for k in range(5)]
     assert run("transform", *names, "--out", "f.npz") == 0
     assert list(np.load("f.npz")["paths"]) == names
@@ -306,7 +204,7 @@ def test_show_writes_the_picture(folder, capsys):
 
 
 def test_show_names_the_picture_where_no_window_can_open(folder, capsys, monkeypatch):
-    monkeypatch.setattr(cli, "_has_window", lambda: False)
+    monkeypatch.setattr(cli.show, "_has_window", lambda: False)
     assert run("show", "dark.png", "text.png", "bright.png", "--angles", 8) == 1
     out, err = capsys.readouterr()
     assert out.split() == ["dark_pipeline.png", "bright_pipeline.png"]

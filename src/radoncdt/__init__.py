@@ -13,7 +13,7 @@ from radoncdt.rcdt import max_nrcdt, mean_nrcdt, nrcdt, pooled_nrcdt, rcdt
 from radoncdt.registration import Registration, affine_distances, register
 
 if TYPE_CHECKING:
-    from radoncdt import datasets, experiments, plot
+    from radoncdt import catalogue, datasets, experiments, ink, plot
     from radoncdt.estimators import NormalizedRadonCDT, RadonCDT
     from radoncdt.neighbors import AffineNeighbors, AffineNeighborsClassifier
     from radoncdt.subspaces import NearestSubspaceClassifier
@@ -40,6 +40,7 @@ __all__ = [
     "Registration",
     "affine_distances",
     "back_projection",
+    "catalogue",
     "cdt",
     "covariance",
     "datasets",
@@ -47,6 +48,7 @@ __all__ = [
     "equispaced_angles",
     "experiments",
     "filtered_back_projection",
+    "ink",
     "interpolate",
     "inverse_cdt",
     "inverse_rcdt",
@@ -74,7 +76,7 @@ def __getattr__(name: str) -> Any:
 
     if name in ESTIMATORS:
         return getattr(import_module(f"radoncdt.{ESTIMATORS[name]}"), name)
-    if name in ("datasets", "experiments", "plot"):
+    if name in ("catalogue", "datasets", "experiments", "ink", "plot"):
         return import_module(f"radoncdt.{name}")
     raise AttributeError(f"module 'radoncdt' has no attribute {name!r}")
 

@@ -152,7 +152,9 @@ class Descriptors:
             parts[0].settings,
         )
 
-    def save(self, path: str | PathLike[str] | IO[bytes], *, dtype: DTypeLike = np.float32) -> None:
+    def save(
+        self, path: str | PathLike[str] | IO[bytes], *, dtype: DTypeLike = np.float32, **more: NDArray[Any]
+    ) -> None:
         """Write them to an npz file that `Descriptors.load` reads, as a whole or not at all.
 
         Parameters
@@ -161,6 +163,8 @@ class Descriptors:
             A path gets the ending .npz if it has not.
         dtype : float16, float32 or float64
             Of the values. In float16 they are wrong by 5e-4 of their size.
+        **more
+            Arrays to be written to the same file, for others to read.
         """
         if np.dtype(dtype) not in (np.float16, np.float32, np.float64):
             raise ValueError(f"`dtype` must be float16, float32 or float64, got {np.dtype(dtype)}")
@@ -169,15 +173,15 @@ class Descriptors:
             raise ValueError(f"`dtype` must hold the values, of which one is {largest:.3g}, got {np.dtype(dtype)}")
 
         def write(file: IO[bytes]) -> None:
-            np.savez(
-                file,
-                format=np.array(FORMAT),
-                settings=np.array(json.dumps(self.settings._asdict())),
-                values=self.values.astype(dtype),
-                means=self.means,
-                covariances=self.covariances,
-                frames=self.frames,
-            )
+            own: dict[str, Any] = {
+                "format": np.array(FORMAT),
+                "settings": np.array(json.dumps(self.settings._asdict())),
+                "values": self.values.astype(dtype),
+                "means": self.means,
+                "covariances": self.covariances,
+                "frames": self.frames,
+            }
+            np.savez(file, **(more | own))
 
         if not isinstance(path, (str, PathLike)):
             write(path)

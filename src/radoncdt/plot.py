@@ -307,6 +307,47 @@ def pipeline(
     return panels
 
 
+def steps(images: Sequence[tuple[str, NDArray[Any]]]) -> Figure:
+    """Steps on the way to the ink of an image, side by side, as `radoncdt.ink.ink_steps` gives them.
+
+    >>> len(plot.steps([("grey", np.eye(3)), ("ink", np.eye(3))]).axes)
+    2
+    """
+    figure = Figure(figsize=(3.2 * len(images), 3.6), layout="constrained")
+    for ax, (name, image) in zip(np.atleast_1d(figure.subplots(1, len(images))), images):
+        ink = name in ("ink", "lines", "above the threshold")
+        ax.imshow(image, cmap="gray_r" if ink else "gray")
+        ax.set_title(name, fontsize="medium")
+        ax.set_axis_off()
+    return figure
+
+
+def confusion(counts: ArrayLike, classes: Sequence[str], *, ax: Axes | None = None) -> Axes:
+    """How many images of each class (rows) were taken for each class (columns).
+
+    >>> plot.confusion([[3, 1], [0, 4]], ["crown", "star"]).get_xlabel()
+    'predicted'
+    """
+    table = _checks.finite_array(counts, "counts")
+    n = len(classes)
+    if table.shape != (n, n):
+        raise ValueError(f"`counts` must have the shape {(n, n)} for {n} classes, got {table.shape}")
+    side = min(max(4.0, 0.35 * n + 2), 20.0)
+    ax = Figure(figsize=(side, side), layout="constrained").subplots() if ax is None else ax
+    ax.imshow(table, cmap="Blues", vmin=0)
+    size = min(10.0, 250 / n)
+    for row, column in np.argwhere(table > 0) if n <= 60 else ():
+        dark = table[row, column] > table.max() / 2
+        ax.text(
+            column, row, f"{table[row, column]:g}", ha="center", va="center", fontsize=size, color="w" if dark else "k"
+        )
+    ticks = np.arange(n)
+    ax.set_xticks(ticks, classes, rotation=90, fontsize=size)
+    ax.set_yticks(ticks, classes, fontsize=size)
+    ax.set(xlabel="predicted", ylabel="class")
+    return ax
+
+
 def _axes(ax: Axes | None) -> Axes:
     if ax is None:
         return Figure(layout="constrained").subplots()

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from radoncdt import _checks, _parallel
+from radoncdt._lazy import takes_dask_arrays
 from radoncdt.cdt import quantile_levels, sample_quantiles
 from radoncdt.directions import Directions
 from radoncdt.measures import Batch, Measures, PointCloud, centred, for_kernel
@@ -215,6 +216,7 @@ def _map(
     return result.reshape(*batch.lead, *shape)
 
 
+@takes_dask_arrays
 def rcdt(
     images: Measures,
     *,
@@ -236,7 +238,8 @@ def rcdt(
     Parameters
     ----------
     images : array (H, W) or (…, H, W), PointCloud, or list of images and PointClouds
-        Bool, integer or float; no mass may be negative.
+        Bool, integer or float; no mass may be negative. Of a Dask array the result is one, too, and is computed when
+        that is asked for.
     n_angles : int
         Directions πk/n on the half circle. The other half is −R̂_θ(1 − t), but for levels that meet a jump.
     angles : array (n_angles,), optional
@@ -279,6 +282,7 @@ def trimmed_levels(n_levels: int, level_grid: str, trim: float) -> Floats:
     return kept
 
 
+@takes_dask_arrays
 def nrcdt(
     images: Measures,
     *,
@@ -407,6 +411,7 @@ def check_pool(pool: str, n_components: int | None, n_angles: int, directions: s
     return n_components
 
 
+@takes_dask_arrays
 def pooled_nrcdt(
     images: Measures,
     *,
@@ -474,6 +479,7 @@ def pooled_nrcdt(
     return _map(images, half, levels, normalisation, n_jobs, shape, finish, circle, extremes)
 
 
+@takes_dask_arrays
 def max_nrcdt(
     images: Measures,
     *,
@@ -509,6 +515,7 @@ def max_nrcdt(
     )
 
 
+@takes_dask_arrays
 def mean_nrcdt(
     images: Measures,
     *,

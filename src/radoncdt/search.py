@@ -26,19 +26,22 @@ LOWEST = 12
 N_LEARNT = 1024
 """Entries from which the coordinates are chosen."""
 
-SLACK = 1e-7
-"""Taken off the bounds, as a share of the norms of both summaries: the norm of the rest is a difference."""
+SLACK = 3e-7
+"""Taken off the bounds, as a share of the norms of both summaries: the norm of the rest is a difference, and summaries
+may be in float32."""
 
 ROUNDING = 1e-5
 """Taken off the bounds, as a share of them, for distances of float32 are rounded."""
 
 
-class _Coordinates(NamedTuple):
+class Coordinates(NamedTuple):
+    """The coordinates of summaries."""
+
     middle: Floats
     axes: Floats
 
     @classmethod
-    def learn(cls, descriptors: Descriptors) -> "_Coordinates":
+    def learn(cls, descriptors: Descriptors) -> "Coordinates":
         """Where the sizes of the lowest frequencies of some entries, evenly chosen, differ most."""
         chosen = np.unique(np.linspace(0, len(descriptors) - 1, min(N_LEARNT, len(descriptors))).astype(int))
         sizes = np.concatenate([_sizes(descriptors.values[some])[0] for some in _chunks(chosen)])
@@ -60,6 +63,15 @@ class _Coordinates(NamedTuple):
             beside = (spread**2).sum(axis=1) - (coordinates**2).sum(axis=1)
             parts.append(np.column_stack([coordinates, np.sqrt(np.maximum(beside, 0) + rest)]))
         return np.concatenate(parts)
+
+
+def lower_bounds(summary: Floats, summaries: NDArray[np.floating], norms: NDArray[np.floating]) -> Floats:
+    """Lower bounds of distances: of a query, from its summary, to entries, from theirs (N_COORDINATES + 1, n)."""
+    squares = np.zeros(summaries.shape[1])
+    for own, others in zip(summary, summaries):
+        squares += np.square(others - own)
+    bounds: Floats = np.sqrt(squares) * (1 - ROUNDING) - SLACK * (norms + np.linalg.norm(summary))
+    return bounds
 
 
 def _chunks(indices: NDArray[np.intp]) -> list[NDArray[np.intp]]:
@@ -88,7 +100,7 @@ class AffineIndex:
 
     def __init__(self, descriptors: Descriptors, reflections: bool, plausible: Plausible) -> None:
         self.descriptors, self.reflections, self.plausible = descriptors, reflections, plausible
-        self._coordinates = _Coordinates.learn(descriptors)
+        self._coordinates = Coordinates.learn(descriptors)
         self._summaries = np.ascontiguousarray(self._coordinates.summaries(descriptors).T)
         self._norms = np.linalg.norm(self._summaries, axis=0)
 
@@ -138,11 +150,7 @@ class AffineIndex:
 
     def bounds(self, summary: Floats) -> Floats:
         """Lower bounds of the distances of a query to all entries, from its summary."""
-        squares = np.zeros(len(self.descriptors))
-        for own, others in zip(summary, self._summaries):
-            squares += np.square(others - own)
-        bounds: Floats = np.sqrt(squares) * (1 - ROUNDING) - SLACK * (self._norms + np.linalg.norm(summary))
-        return bounds
+        return lower_bounds(summary, self._summaries, self._norms)
 
     def _kernels(self) -> "_Kernels":
         """The kernels, and what all calls of them share."""

@@ -1,4 +1,4 @@
-"""Images to try the transforms on: drawn symbols, digits, random affine maps of both, and noise (§4 of the paper).
+"""Images to try the transforms on: drawn symbols, digits, watermarks, random affine maps of them, and noise.
 
 >>> from radoncdt import datasets
 >>> images, labels, maps = datasets.academic(5, rng=0)
@@ -12,6 +12,7 @@ from radoncdt.datasets.drawing import SHAPES, TEMPLATES, draw, templates
 from radoncdt.datasets.mnist import Mnist, load_mnist
 from radoncdt.datasets.noise import bars, elastic, salt, sticks
 from radoncdt.datasets.sets import NARROW, WIDE, academic, lin_mnist
+from radoncdt.datasets.watermarks import Mark, Queries, Watermarks, watermarks
 
 __all__ = [
     "FEW_SHOT",
@@ -22,7 +23,10 @@ __all__ = [
     "WIDE",
     "AffineDistribution",
     "AffineMaps",
+    "Mark",
     "Mnist",
+    "Queries",
+    "Watermarks",
     "academic",
     "bars",
     "draw",
@@ -34,4 +38,5 @@ __all__ = [
     "salt",
     "sticks",
     "templates",
+    "watermarks",
 ]

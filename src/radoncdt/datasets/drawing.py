@@ -5,7 +5,6 @@ Lines are drawn in a frame [−1, 1]², x to the right and y up, that fills the 
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise, product
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,14 +37,15 @@ def _star(rays: int) -> list[Line]:
     return [np.array([(0, 0), (RADIUS * np.sin(a), RADIUS * np.cos(a))]) for a in angles]
 
 
-def _bezier(*controls: tuple[float, float]) -> Line:
+def bezier(*controls: ArrayLike, n: int = 65) -> Line:
+    """So many places of the curve that four controls define."""
     a, b, c, d = np.array(controls, float)
-    t = np.linspace(0, 1, 65)[:, None]
+    t = np.linspace(0, 1, n)[:, None]
     return (1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t**2 * c + t**3 * d
 
 
 def _shield() -> list[Line]:
-    left = _bezier((-0.75, 0.5), (-0.75, -0.5), (0, -0.75), (0, -0.75))
+    left = bezier((-0.75, 0.5), (-0.75, -0.5), (0, -0.75), (0, -0.75))
     right = left[::-1] * [-1, 1]
     return [np.concatenate([[(-0.75, 0.75)], left, right, [(0.75, 0.75), (-0.75, 0.75)]])]
 
@@ -156,8 +156,7 @@ def draw(lines: Sequence[ArrayLike], *, size: int = 128, line_width: float = 4.0
         corners = _checks.coordinates(line, f"lines[{i}]")
         if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 2:
             raise ValueError(f"`lines[{i}]` must have shape (n, 2) with n ≥ 2, got {corners.shape}")
-        for a, b in pairwise(_pixels(corners, size)):
-            stroke(image, a, b, float(width))
+        stroke(image, _pixels(corners, size), width)
     return image.astype(np.float32)
 
 
@@ -166,38 +165,11 @@ def _pixels(corners: Line, size: int) -> Line:
     return corners * [size / 2, -size / 2] + (size - 1) / 2
 
 
-def stroke(image: NDArray[Any], start: Line, end: Line, width: float) -> None:
-    """Brighten pixels to the part of them that the line between two places (column, row) covers; ends are round.
+def stroke(image: NDArray[np.float64], corners: Line, width: float) -> None:
+    """Brighten pixels to the part of them that the line through some places (column, row) covers; ends are round."""
+    from radoncdt._stroke_kernels import strokes
 
-    A pixel is a unit square, so its extent along the normal (c, s) of the line is that of two intervals of lengths |c|
-    and |s| together. From a place on to an end, the normal is the direction from the end.
-    """
-    reach, most = width / 2 + 1, np.array(image.shape[::-1])
-    low = np.clip(np.ceil(np.minimum(start, end) - reach), 0, most).astype(int)
-    high = np.clip(np.floor(np.maximum(start, end) + reach) + 1, 0, most).astype(int)
-    box = image[low[1] : high[1], low[0] : high[0]]
-    if box.size == 0:
-        return
-    x, y = np.arange(low[0], high[0]) - start[0], np.arange(low[1], high[1])[:, None] - start[1]
-    dx, dy = end - start
-    length = np.hypot(dx, dy)
-    along = np.clip((x * dx + y * dy) / max(length**2, 1e-300), 0, 1)
-    across_x, across_y = x - along * dx, y - along * dy
-    distance = np.hypot(across_x, across_y)
-    on_it = distance < 1e-9  # where the normal is that of the line
-    c = np.where(on_it, dy / max(length, 1e-300), across_x / np.maximum(distance, 1e-300))
-    s = np.where(on_it, dx / max(length, 1e-300), across_y / np.maximum(distance, 1e-300))
-    covered = _part_below(width / 2 - distance, c, s) - _part_below(-width / 2 - distance, c, s)
-    np.maximum(box, covered, out=box)
-
-
-def _part_below(place: Line, c: Line, s: Line) -> Line:
-    """The part of a unit square around 0 that is below a place on the axis (c, s)."""
-    a, b = np.maximum(np.abs(c), 1e-6), np.maximum(np.abs(s), 1e-6)
-    outer, inner = (a + b) / 2, (a - b) / 2
-    squares = (np.maximum(place + shift, 0) ** 2 for shift in (outer, inner, -inner, -outer))
-    first, second, third, fourth = squares
-    return np.clip((first - second - third + fourth) / (2 * a * b), 0, 1)
+    strokes(image, np.ascontiguousarray(corners, np.float64), float(width))
 
 
 def _inside(line: Line, size: int) -> NDArray[np.bool_]:

@@ -79,7 +79,7 @@ def salt(images: ArrayLike, rng: Seed, *, dots: tuple[int, int] = (4, 7), diamet
     def cover(random: np.random.Generator, layer: NDArray[Any]) -> None:
         width = random.uniform(least, most)
         middle = _within(random, layer, width)
-        stroke(layer, middle, middle, width)
+        stroke(layer, np.stack([middle, middle]), width)
 
     return _covered(images, rng, dots, "dots", cover, _lighten)
 
@@ -143,7 +143,7 @@ def sticks(
         angle = random.integers(4) * np.pi / 4
         reach, across = random.uniform(short, long), random.uniform(least, most)
         middle, half = _within(random, layer, reach + across), reach / 2 * np.array([np.cos(angle), np.sin(angle)])
-        stroke(layer, middle - half, middle + half, across)
+        stroke(layer, np.stack([middle - half, middle + half]), across)
 
     return _covered(images, rng, sticks, "sticks", cover, _lighten)
 

@@ -1,0 +1,17 @@
+"""A catalogue of marks in one file, and the search of it: which entries are the same mark as this photograph?
+
+>>> from radoncdt.catalogue import Catalogue
+>>> with Catalogue("marks.db", create=True) as catalogue:  # doctest: +SKIP
+...     catalogue.add("tracings/", metadata="tracings.csv")
+...     for match in catalogue.search("photograph.jpg", kind="photo").matches:
+...         print(match.file, match.distance, match.chance, match.registration)
+"""
+
+from radoncdt.catalogue.adding import Added
+from radoncdt.catalogue.catalogue import Catalogue
+from radoncdt.catalogue.checking import Problem
+from radoncdt.catalogue.metadata import MetadataError
+from radoncdt.catalogue.searching import Match, Result
+from radoncdt.catalogue.store import CatalogueError
+
+__all__ = ["Added", "Catalogue", "CatalogueError", "Match", "MetadataError", "Problem", "Result"]

@@ -1,0 +1,285 @@
+"""Reading many images into a catalogue: in processes of one machine, or by workers of a Dask cluster; one writer."""
+
+import hashlib
+import json
+import os
+import re
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
+from io import BytesIO
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radoncdt.catalogue.metadata import Value
+from radoncdt.catalogue.store import Entry, Failure, Store, packed
+from radoncdt.descriptors import Settings, describe
+from radoncdt.ink import InkError, InkOptions
+from radoncdt.ink.kinds import steps_of
+from radoncdt.ink.pictures import open_picture
+
+Result = Entry | Failure
+
+PICTURE_SIDE = 256
+"""Of the pictures of ink that a catalogue keeps, in pixels at most."""
+
+CHUNK = 32
+"""Images that a worker of a cluster reads at a time."""
+
+WORTH_PROCESSES = 100
+"""Images; fewer are read before processes have started."""
+
+BATCH, SECONDS = 256, 2.0
+"""Results are stored when there are so many, or after so long."""
+
+
+class Added(NamedTuple):
+    """What became of the images that were to be added."""
+
+    added: int
+    known: int
+    """Whose content the catalogue had already, or that are there twice."""
+    failures: tuple[Failure, ...]
+    """Images that cannot be read, each with the reason."""
+    unused: tuple[str, ...] = ()
+    """Lines of the table of metadata that belong to none of the images."""
+
+
+def add_images(
+    store: Store,
+    files: list[Path],
+    metadata: dict[str, dict[str, Value]],
+    ink: InkOptions,
+    workers: "Workers",
+    progress: bool,
+) -> Added:
+    """Read the images that a catalogue does not have and store them, in their order, with their metadata."""
+    from tqdm import tqdm
+
+    known = store.known()
+    there: list[tuple[int, dict[str, Value]]] = []
+    failures: list[Failure] = []
+    counts = {"known": 0, "added": 0}
+    settings, folder = store.settings, store.path.parent
+    with tqdm(total=len(files), unit="image", disable=None if progress else True, delay=2) as bar:
+
+        def tasks() -> Iterator[Task]:
+            some: list[tuple[str, str]] = []
+            begun = set()
+            for file in map(str, files):
+                digest = hash_of(Path(file))
+                if digest in known or digest in begun:
+                    counts["known"] += 1
+                    bar.update()
+                    if digest in known:
+                        there.append((known[digest], metadata.get(stored_name(file, folder), {})))
+                    continue
+                if digest:
+                    begun.add(digest)
+                some.append((file, digest))
+                if len(some) == workers.chunk:
+                    yield Task(tuple(some), ink, settings, folder)
+                    some = []
+            if some:
+                yield Task(tuple(some), ink, settings, folder)
+
+        waiting: list[Result] = []
+
+        def put() -> None:
+            counts["added"] += store.put([(result, metadata.get(result.file, {})) for result in waiting])
+            waiting.clear()
+
+        since = time.monotonic()
+        try:
+            for results in workers.examine(tasks()):
+                waiting += results
+                failures += [result for result in results if isinstance(result, Failure)]
+                bar.update(len(results))
+                if len(waiting) >= BATCH or time.monotonic() - since > SECONDS:
+                    put()
+                    since = time.monotonic()
+        finally:  # an interrupt loses nothing that was done
+            put()
+    with store.transaction():
+        store.set_metadata(there)
+    return Added(counts["added"], counts["known"], tuple(failures))
+
+
+class Task(NamedTuple):
+    """Images to be read, and how."""
+
+    files: tuple[tuple[str, str], ...]
+    """Paths, and hashes of their content, "" where it could not be read."""
+    ink: InkOptions
+    settings: Settings
+    folder: Path
+    """Of the catalogue."""
+
+
+def hash_of(path: Path) -> str:
+    """SHA-256 of the content of a file, "" if it cannot be read."""
+    try:
+        if not path.is_file():
+            return ""
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
+def stored_name(path: str | os.PathLike[str], folder: Path) -> str:
+    """A file as a catalogue in a folder names it: relative to that if it is below, so that both can be moved together.
+
+    Bytes that are no UTF-8 become \\x escapes, for a database holds text.
+    """
+    whole, root = Path(os.path.abspath(path)), Path(os.path.abspath(folder))
+    name = whole.relative_to(root) if whole.is_relative_to(root) else whole
+    return os.fsencode(name.as_posix()).decode("utf-8", "backslashreplace")
+
+
+def named_file(name: str, folder: Path) -> Path:
+    """The file that has such a name in a catalogue in a folder."""
+    path = folder / name
+    if "\\x" in name and not path.exists():
+        escaped = re.sub(rb"\\x([0-9a-f]{2})", lambda match: bytes.fromhex(match[1].decode()), name.encode())
+        path = folder / os.fsdecode(escaped)
+    return path
+
+
+def examine(task: Task) -> list[Result]:
+    """Read the images of a task, one after the other; one that fails does not stop the rest."""
+    return [_examine(file, digest, task) for file, digest in task.files]
+
+
+def _examine(file: str, digest: str, task: Task) -> Result:
+    name = stored_name(file, task.folder)
+    try:
+        picture = open_picture(file)
+        ink = steps_of(picture, np.ones(picture.grey.shape, bool), task.ink, file)[-1].image
+        n_angles, n_levels, moments, nu, trim = task.settings
+        found = describe(ink, n_angles=n_angles, n_levels=n_levels, moments=moments, nu=nu or 1.0, trim=trim, n_jobs=1)
+        curves, numbers = packed(found)
+    except (InkError, MemoryError) as error:
+        return Failure(name, digest, str(error).removeprefix(f"{file}: ") or "not enough memory")
+    except (ValueError, ArithmeticError) as error:  # a measure that has no descriptor
+        return Failure(name, digest, f"its ink cannot be described: {error}")
+    how = json.dumps({name: value for name, value in asdict(task.ink).items() if value is not None})
+    height, width = ink.shape
+    return Entry(digest, name, how, width, height, *box_of(ink), picture.note, picture_of_ink(ink), curves, numbers)
+
+
+def box_of(ink: NDArray[np.float32]) -> tuple[int, int]:
+    """Width and height of the box around all ink."""
+    columns, rows = (np.flatnonzero(ink.any(axis=axis)) for axis in (0, 1))
+    return int(columns[-1] - columns[0] + 1), int(rows[-1] - rows[0] + 1)
+
+
+def picture_of_ink(ink: NDArray[np.float32]) -> bytes:
+    """A small PNG, dark ink on white."""
+    from PIL import Image
+
+    image = Image.fromarray(np.uint8(np.rint(255 * (1 - np.clip(ink, 0, 1)))))
+    factor = -(-max(ink.shape) // PICTURE_SIDE)
+    buffer = BytesIO()
+    (image.reduce(factor) if factor > 1 else image).save(buffer, "PNG", compress_level=6)
+    return buffer.getvalue()
+
+
+class Workers(Protocol):
+    """Who examines tasks."""
+
+    chunk: int
+
+    def examine(self, tasks: Iterable[Task]) -> Iterator[list[Result]]:
+        """Results of the tasks, in their order."""
+
+
+class OneByOne:
+    """This process."""
+
+    chunk = 1
+
+    def examine(self, tasks: Iterable[Task]) -> Iterator[list[Result]]:
+        """See `Workers`."""
+        return (examine(task) for task in tasks)
+
+
+class Processes:
+    """Processes of this machine; threads would wait for each other half of the time."""
+
+    chunk = 8
+
+    def __init__(self, n_jobs: int | None) -> None:
+        self.n_jobs = n_jobs
+
+    def examine(self, tasks: Iterable[Task]) -> Iterator[list[Result]]:
+        """See `Workers`."""
+        from joblib import Parallel, delayed
+        from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+        try:
+            yield from Parallel(self.n_jobs, return_as="generator")(delayed(examine)(task) for task in tasks)
+        except TerminatedWorkerError:
+            raise MemoryError(
+                "a process that read images was ended, most likely for want of memory; the same command "
+                "goes on where it stopped, and fewer --jobs need less"
+            ) from None
+
+
+def workers_for(count: int, n_jobs: int | None, dask: str | None) -> Workers:
+    """Who reads so many images."""
+    from joblib import effective_n_jobs
+
+    if dask is not None:
+        return Dask(dask)
+    return Processes(n_jobs) if count >= WORTH_PROCESSES and effective_n_jobs(n_jobs) > 1 else OneByOne()
+
+
+class Dask:
+    """Workers of a cluster that see the same files. A task of a worker that dies is given to another."""
+
+    chunk = CHUNK
+
+    def __init__(self, address: str) -> None:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise ImportError("a cluster needs Dask: pip install 'radoncdt[dask]'") from None
+        try:
+            self.client = Client(address, timeout="20s", set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise ConnectionError(f"there is no Dask scheduler at {address}: {error}") from error
+
+    def examine(self, tasks: Iterable[Task]) -> Iterator[list[Result]]:
+        """See `Workers`."""
+        from distributed import Future
+
+        count = max(4, 2 * sum(self.client.nthreads().values()))
+        try:
+            yield from _in_order(
+                lambda task: self.client.submit(examine, task, pure=False, retries=3), tasks, count, Future.cancel
+            )
+        finally:
+            self.client.close()
+
+
+def _in_order(
+    submit: Callable[[Task], Any], tasks: Iterable[Task], most: int, cancel: Callable[[Any], object]
+) -> Iterator[list[Result]]:
+    """Results in the order of the tasks, of which only so many wait at a time."""
+    waiting: deque[Any] = deque()
+    remaining = iter(tasks)
+    try:
+        for task in remaining:
+            waiting.append(submit(task))
+            if len(waiting) >= most:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            cancel(future)

@@ -1,0 +1,238 @@
+"""A catalogue as users see it."""
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from radoncdt import _checks
+from radoncdt.catalogue import exporting, searching
+from radoncdt.catalogue.adding import Added, add_images, stored_name, workers_for
+from radoncdt.catalogue.checking import Problem, problems
+from radoncdt.catalogue.index import StoredIndex, store_summaries
+from radoncdt.catalogue.metadata import Value, read_table, row_of, typed
+from radoncdt.catalogue.store import CatalogueError, Store
+from radoncdt.catalogue.where import admitted
+from radoncdt.ink import InkOptions, image_files
+from radoncdt.registration import Plausible
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+class Catalogue:
+    """Marks, what is known of them, and their descriptors, in one SQLite file.
+
+    Parameters
+    ----------
+    path : path
+    create : bool
+        Make the file if there is none, and open it for changes.
+    write : bool
+        Open it for changes.
+
+    Raises
+    ------
+    CatalogueError
+        When the file is missing, is no catalogue, or one of a newer version of radoncdt.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, create: bool = False, write: bool = False) -> None:
+        self._store = Store(path, create=create, write=write)
+        self._index: StoredIndex | None = None
+
+    def __enter__(self) -> "Catalogue":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._store.close()
+
+    @property
+    def path(self) -> Path:
+        return self._store.path
+
+    def __len__(self) -> int:
+        return int(self._store.rows("SELECT count(*) FROM entries")[0][0])
+
+    # ------------------------------------------------------------ changes
+
+    def add(
+        self,
+        images: Paths,
+        *,
+        metadata: str | os.PathLike[str] | None = None,
+        n_jobs: int | None = -1,
+        dask: str | None = None,
+        progress: bool = False,
+        **ink: Any,
+    ) -> Added:
+        """Read images, and store what can be read of them.
+
+        An image whose content is there already is not read again, so the same call, after an interruption, goes on
+        where it stopped. Images that cannot be read are noted with the reason, and tried again next time.
+
+        Parameters
+        ----------
+        images : path, or sequence of paths
+            Image files, and folders of them.
+        metadata : path, optional
+            A CSV file whose column "file" names the images. It also changes what is known of images that are there.
+        n_jobs : int
+            Processes; −1 is one a core.
+        dask : str, optional
+            The address of a Dask scheduler, whose workers read the images instead. They must see the same files.
+        progress : bool
+            Whether to draw a bar, on a terminal.
+        **ink
+            Options of `radoncdt.ink.InkOptions`; the kind is "drawing" by default.
+        """
+        options = InkOptions(**{"kind": "drawing", **ink})
+        table = read_table(metadata) if metadata is not None else {}
+        paths = [Path(images)] if isinstance(images, (str, os.PathLike)) else [Path(path) for path in images]
+        files = image_files(paths)
+        if not files:
+            raise CatalogueError(f"there are no image files in {', '.join(map(str, paths))}")
+        folders = [path for path in paths if path.is_dir()]
+        rows = {file: row for file in files if (row := row_of(table, file, folders)) is not None}
+        workers = workers_for(len(files), n_jobs, dask)
+        values = {stored_name(file, self.path.parent): row for file, (_, row) in rows.items()}
+        added = add_images(self._store, files, values, options, workers, progress)
+        self._changed()
+        used = {name for name, _ in rows.values()}
+        return added._replace(unused=tuple(name for name in table if name not in used))
+
+    def update(self, metadata: str | os.PathLike[str]) -> tuple[int, tuple[str, ...]]:
+        """Change what is known of entries by a CSV file; how many changed, and the lines that belong to no entry.
+
+        Its column "file" names entries as `add` does; empty cells change nothing.
+        """
+        table = read_table(metadata)
+        entries = [(number, Path(file)) for number, file in self._store.rows("SELECT id, file FROM entries")]
+        folders = sorted({parent for _, file in entries for parent in file.parents})
+        found = [(number, row) for number, file in entries if (row := row_of(table, file, folders)) is not None]
+        with self._store.transaction():
+            self._store.set_metadata([(number, values) for number, (_, values) in found])
+        used = {name for _, (name, _) in found}
+        return len(found), tuple(name for name in table if name not in used)
+
+    def set(self, number: int, **metadata: str | None) -> None:
+        """Change what is known of one entry; None forgets it."""
+        self._check([number])
+        values: dict[str, Value] = {
+            name: None if value is None else typed(name, str(value), f"entry {number}")
+            for name, value in metadata.items()
+        }
+        with self._store.transaction():
+            self._store.set_metadata([(number, values)])
+
+    def remove(self, numbers: Sequence[int]) -> None:
+        """Forget entries. The image files stay where they are."""
+        self._check(numbers)
+        self._store.remove(numbers)
+        self._changed()
+
+    def _changed(self) -> None:
+        store_summaries(self._store)
+        self._index = None
+
+    def _check(self, numbers: Sequence[int]) -> None:
+        there = set(self._store.numbers().tolist())
+        for number in numbers:
+            if number not in there:
+                raise CatalogueError(f"{self.path}: there is no entry {number}")
+
+    # ------------------------------------------------------------ what is there
+
+    def entries(self, where: str | None = None) -> list[dict[str, Any]]:
+        """Entries, each with its number, file, size and metadata; those alone that a condition in SQL admits."""
+        columns = ["entry", "file", "width", "height", "note", *self._store.columns()]
+        names = ", ".join(exporting.selected(column) for column in columns)
+        rows = self._store.rows(f"SELECT {names} FROM entries JOIN metadata ON entry = id ORDER BY id")
+        found = [dict(zip(columns, row)) for row in rows]
+        if where is None:
+            return found
+        chosen = set(admitted(self.path, where).tolist())
+        return [entry for entry in found if entry["entry"] in chosen]
+
+    def entry(self, number: int) -> dict[str, Any]:
+        """The same of one entry."""
+        self._check([number])
+        return self.entries(f"id = {number:d}")[0]
+
+    def failures(self) -> list[tuple[str, str]]:
+        """Files that could not be read, and why."""
+        return self._store.rows("SELECT file, reason FROM failures ORDER BY file")
+
+    def picture(self, number: int) -> bytes:
+        """The ink of an entry, a PNG file of at most 256 pixels a side."""
+        self._check([number])
+        return bytes(self._store.rows("SELECT picture FROM entries WHERE id = ?", [number])[0][0])
+
+    def ink_options(self, number: int) -> dict[str, Any]:
+        """How the ink of an entry was found."""
+        self._check([number])
+        options: dict[str, Any] = json.loads(self._store.rows("SELECT ink FROM entries WHERE id = ?", [number])[0][0])
+        return options
+
+    def export(self, path: str | os.PathLike[str]) -> int:
+        """Write all entries to a .csv or .json file, or with their descriptors to an .npz file; how many."""
+        return exporting.export(self._store, self.entries(), Path(path))
+
+    def check(self, *, progress: bool = False) -> list[Problem]:
+        """Verify every row, and every file that an entry was read from; what is wrong, nothing if all is well."""
+        return problems(self._store, progress)
+
+    # ------------------------------------------------------------ search
+
+    def search(
+        self,
+        image: str | os.PathLike[str] | ArrayLike,
+        *,
+        top: int = 10,
+        where: str | None = None,
+        roi: Sequence[int] | None = None,
+        mask: Any = None,
+        reflections: bool = True,
+        max_aspect: float | None = None,
+        max_shear: float | None = None,
+        size_mm: tuple[float, float] | None = None,
+        n_jobs: int | None = -1,
+        **ink: Any,
+    ) -> searching.Result:
+        """The entries that are nearest to an image, however it was moved.
+
+        Parameters
+        ----------
+        image : path, or array
+            A file is read, and an array of two axes is taken, as `radoncdt.ink` does; the kind is "drawing" by default.
+        top : int
+            How many.
+        where : str, optional
+            A condition in SQL on the metadata, such as ``motif = 'crown' and date < 1500``.
+        roi, mask
+            What of the image counts, see `radoncdt.ink.read_ink`.
+        reflections : bool
+            Whether a mirror image is the same mark.
+        max_aspect, max_shear
+            Which maps are plausible, see `radoncdt.register`.
+        size_mm : (width, height), optional
+            Of the mark in the image. Entries whose size is known must have the same within a quarter.
+        n_jobs : int
+        **ink
+            Options of `radoncdt.ink.InkOptions`.
+        """
+        _checks.count(top, "top", 1)
+        if self._index is None:
+            self._index = StoredIndex(self._store)
+        among = None if where is None else admitted(self.path, where)
+        limits = searching.Limits(top, among, reflections, Plausible(max_aspect, max_shear), size_mm)
+        query = searching.query_of(image, roi, mask, {"kind": "drawing", **ink}, self._index.settings, n_jobs)
+        return searching.search(self._store, self._index, query, limits, n_jobs)

@@ -1,0 +1,60 @@
+"""Catalogues as files that other programs read."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from radoncdt._files import write_whole
+from radoncdt.catalogue.metadata import quoted
+from radoncdt.catalogue.store import CatalogueError, Store
+
+FORMATS = (".csv", ".json", ".npz")
+CHUNK = 1024
+
+
+def selected(column: str) -> str:
+    """A column of entries and their metadata as SQL names it."""
+    return {"entry": "id", "file": "file"}.get(column, quoted(column))
+
+
+def export(store: Store, entries: list[dict[str, Any]], path: Path) -> int:
+    """Write entries as a table, as a list, or with their descriptors; the ending of the file says which."""
+    form = path.suffix.lower()
+    if form not in FORMATS:
+        raise CatalogueError(f"{path}: must end in {', '.join(FORMATS)}")
+    if not path.parent.is_dir():
+        raise CatalogueError(f"{path}: must be in a folder that exists")
+
+    def save(file: IO[bytes]) -> None:
+        if form == ".json":
+            file.write(json.dumps(entries, indent=1, ensure_ascii=False).encode())
+        elif form == ".csv":
+            file.write(table(entries, ["entry", "file", "width", "height", "note", *store.columns()]))
+        else:
+            _save_descriptors(store, entries, file)
+
+    write_whole(path, save)
+    return len(entries)
+
+
+def table(rows: list[dict[str, Any]], columns: list[str]) -> bytes:
+    """A CSV file."""
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, columns)
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()
+
+
+def _save_descriptors(store: Store, entries: list[dict[str, Any]], file: IO[bytes]) -> None:
+    """What `Descriptors.load` reads, with numbers, files and metadata beside."""
+    settings, numbers = store.settings, [entry["entry"] for entry in entries]
+    parts = [store.descriptors(numbers[k : k + CHUNK], settings) for k in range(0, max(1, len(numbers)), CHUNK)]
+    metadata = np.array(json.dumps(entries, ensure_ascii=False))
+    type(parts[0]).concatenate(parts).save(
+        file, dtype=np.float16, numbers=np.array(numbers, np.int64), entries=metadata
+    )

@@ -1,0 +1,206 @@
+"""What a search found, as an HTML page with pictures and as a table."""
+
+import base64
+from collections.abc import Iterable, Sequence
+from html import escape
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radoncdt.catalogue.adding import PICTURE_SIDE, picture_of_ink
+from radoncdt.catalogue.catalogue import Catalogue
+from radoncdt.catalogue.exporting import table
+from radoncdt.catalogue.searching import Match, Result
+from radoncdt.ink import InkError, open_picture
+
+MARGIN = 0.08
+"""Around an entry, as a share of its longer side, for what of the query is beyond it."""
+
+QUERY, ENTRY = (1.0, 0.45, 0.0), (0.1, 0.45, 0.9)
+"""Orange and blue, which together are dark, and which colour-blind people tell apart."""
+
+CLEAR, DOUBTFUL = 0.01, 0.2
+"""Chances up to which a match is shown as such, and from which it is not."""
+
+STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 1200px; margin: 2rem auto; padding: 0 1rem; }
+h1, h2 { line-height: 1.2; overflow-wrap: anywhere; }
+h2 { margin-top: 3rem; border-top: 2px solid #888; padding-top: 1rem; }
+figure { display: inline-block; margin: 0 1rem 1rem 0; vertical-align: top; }
+figcaption { color: #555; font-size: 13px; }
+img { max-height: 240px; border: 1px solid #ddd; background: white; }
+td img { max-height: 170px; }
+table { border-collapse: collapse; }
+th, td { border-bottom: 1px solid #ddd; padding: .5rem; text-align: left; vertical-align: top; }
+td { overflow-wrap: anywhere; }
+td.number { font-variant-numeric: tabular-nums; white-space: nowrap; }
+tr.clear td.number { background: #e5f3e6; }
+tr.doubtful { color: #777; }
+dl { margin: 0; font-size: 13px; } dt { float: left; clear: left; color: #555; margin-right: .5em; }
+dd { margin: 0; }
+.query { color: #ff7300; font-weight: 600; } .entry { color: #1a73e6; font-weight: 600; }
+"""
+
+LEGEND = f"""<p>In the overlays the <span class="query">query</span>, moved as the words say, lies over the
+<span class="entry">entry</span>; where both are, it is dark. The <b>distance</b> is near 0 for copies of one mark. The
+<b>chance</b> is how often a catalogue without the mark would have an entry that stands out as much: up to {CLEAR:g}
+it is green, above {DOUBTFUL:g} the entry is as near as any other would be.</p>"""
+
+
+def html(catalogue: Catalogue, results: Sequence[Result], failures: Sequence[tuple[str, str]] = ()) -> str:
+    """One page of all queries, pictures included."""
+    title = f"{len(results)} searches" if len(results) != 1 else f"Search for {escape(results[0].query.name)}"
+    parts = [f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title><style>{STYLE}</style>"]
+    parts.append(f"<h1>{title}</h1><p>In {escape(str(catalogue.path))}, {len(catalogue):,} entries.</p>{LEGEND}")
+    if failures:
+        rows = "".join(f"<li>{escape(name)}: {escape(why)}</li>" for name, why in failures)
+        parts.append(f"<p>Not searched for:</p><ul>{rows}</ul>")
+    if len(results) > 1:
+        parts.append(_contents(results))
+    parts += (_section(catalogue, number, result) for number, result in enumerate(results))
+    return "\n".join(parts)
+
+
+def _contents(results: Sequence[Result]) -> str:
+    rows = []
+    for number, result in enumerate(results):
+        best = result.matches[0] if result.matches else None
+        words = (
+            f"{escape(best.file)}</td><td class=number>{best.distance:.3f}</td><td class=number>{in_words(best.chance)}"
+            if best
+            else "nothing</td><td></td><td>"
+        )
+        rows.append(f'<tr><td><a href="#q{number}">{escape(result.query.name)}</a></td><td>{words}</td></tr>')
+    return (
+        f"<table><tr><th>query</th><th>nearest entry</th><th>distance</th><th>chance</th></tr>{''.join(rows)}</table>"
+    )
+
+
+def _section(catalogue: Catalogue, number: int, result: Result) -> str:
+    figures = [_figure(_embedded(picture_of_ink(result.query.ink)), "its ink")]
+    if (original := _original(result.query.name)) is not None:
+        figures.insert(0, _figure(_embedded(original), "the query"))
+    rows = "".join(_row(catalogue, result, match) for match in result.matches)
+    nothing = "" if result.matches else "<p>No entry is admitted, or no plausible map leads to any.</p>"
+    head = (
+        "<tr><th></th><th>entry</th><th>overlay</th><th>distance, chance</th><th>what is known, and the map</th></tr>"
+    )
+    return (
+        f'<h2 id="q{number}">{escape(result.query.name)}</h2><p>{result.searched:,} entries were admitted.</p>'
+        f"{''.join(figures)}{nothing}<table>{head if rows else ''}{rows}</table>"
+    )
+
+
+def _row(catalogue: Catalogue, result: Result, match: Match) -> str:
+    picture = catalogue.picture(match.entry)
+    overlay = _png(overlaid(result.query.ink, picture, match))
+    known = "".join(f"<dt>{escape(name)}</dt><dd>{_value(value)}</dd>" for name, value in match.metadata.items())
+    unsure = match.chance is None
+    kind = "" if unsure else "clear" if match.chance <= CLEAR else "doubtful" if match.chance > DOUBTFUL else ""  # type: ignore[operator]
+    return (
+        f'<tr class="{kind}"><td class=number>{match.rank}</td><td><img src="{_embedded(picture)}" alt=""><br>'
+        f"{match.entry}: {escape(match.file)}</td>"
+        f'<td><img src="{_embedded(overlay)}" alt="the query over the entry"></td>'
+        f"<td class=number>{match.distance:.3f}<br>{in_words(match.chance)}</td>"
+        f"<td><dl>{known}</dl><p>{escape(map_in_words(match))}</p></td></tr>"
+    )
+
+
+def _value(value: Any) -> str:
+    text = escape(str(value))
+    return f'<a href="{text}">{text}</a>' if str(value).startswith(("https://", "http://")) else text
+
+
+def in_words(chance: float | None) -> str:
+    """A chance as one reads it.
+
+    >>> from radoncdt.catalogue.report import in_words
+    >>> in_words(0.25), in_words(3e-7), in_words(None)
+    ('0.25', '< 0.0001', '–')
+    """
+    return "–" if chance is None else "< 0.0001" if chance < 1e-4 else f"{chance:.2g}"
+
+
+def map_in_words(match: Match) -> str:
+    """How the query has to be moved to lie on the entry."""
+    return str(match.registration).split(": distance")[0]
+
+
+def overlaid(ink: NDArray[np.float32], picture: bytes, match: Match) -> NDArray[np.uint8]:
+    """A query, moved, over the picture of an entry, (H, W, 3)."""
+    from PIL import Image
+    from skimage.transform import warp
+
+    with Image.open(BytesIO(picture)) as file:
+        entry = 1 - np.asarray(file.convert("L"), np.float32) / 255
+    margin = round(MARGIN * max(entry.shape))
+    entry = np.pad(entry, margin)
+    factor = -(-max(match.registration.frames[1]) // PICTURE_SIDE)  # by which the picture is smaller
+    to_picture = np.array(
+        [[1 / factor, 0, 0.5 / factor - 0.5 + margin], [0, 1 / factor, 0.5 / factor - 0.5 + margin], [0, 0, 1]]
+    )
+    whole = to_picture @ match.registration.pixel_matrix
+    blurred = _smoothed(ink, float(np.sqrt(abs(np.linalg.det(whole[:2, :2])))))
+    moved = warp(blurred, np.linalg.inv(whole), output_shape=entry.shape, order=1)
+    darkness = sum(
+        np.clip(image, 0, 1)[:, :, None] * (1 - np.array(colour)) for image, colour in ((moved, QUERY), (entry, ENTRY))
+    )
+    return np.rint(255 * np.clip(1 - darkness, 0, 1)).astype(np.uint8)
+
+
+def _smoothed(ink: NDArray[np.float32], scale: float) -> NDArray[np.float32]:
+    """Smooth enough for lines not to vanish when they are drawn smaller."""
+    from scipy.ndimage import gaussian_filter
+
+    return gaussian_filter(ink, 0.5 * np.sqrt(1 / scale**2 - 1)) if scale < 1 else ink
+
+
+def _original(name: str) -> bytes | None:
+    """The image file of a query, reduced."""
+    try:
+        grey = open_picture(name).grey
+    except InkError:
+        return None
+    return picture_of_ink(1 - grey)
+
+
+def _png(image: NDArray[np.uint8]) -> bytes:
+    from PIL import Image
+
+    buffer = BytesIO()
+    Image.fromarray(image).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def _embedded(png: bytes) -> str:
+    return f"data:image/png;base64,{base64.b64encode(png).decode()}"
+
+
+def _figure(source: str, caption: str) -> str:
+    return f'<figure><img src="{source}" alt="{caption}"><figcaption>{caption}</figcaption></figure>'
+
+
+def csv(results: Iterable[Result]) -> bytes:
+    """A table of all matches of all queries."""
+    rows = []
+    names: dict[str, None] = {}
+    for result in results:
+        for match in result.matches:
+            names |= dict.fromkeys(match.metadata)
+            matrix, shift = match.registration.matrix, match.registration.shift
+            own = {
+                "query": result.query.name,
+                "rank": match.rank,
+                "entry": match.entry,
+                "file": match.file,
+                "distance": f"{match.distance:.6f}",
+                "chance": "" if match.chance is None else f"{match.chance:.6g}",
+                "map": map_in_words(match),
+                **{f"a{i}{j}": f"{matrix[i, j]:.6g}" for i in range(2) for j in range(2)},
+                **{f"y{i}": f"{shift[i]:.6g}" for i in range(2)},
+            }
+            rows.append({**match.metadata, **own})
+    own_names = ("query", "rank", "entry", "file", "distance", "chance", "map", "a00", "a01", "a10", "a11", "y0", "y1")
+    return table(rows, [*own_names, *(name for name in names if name not in own_names)])

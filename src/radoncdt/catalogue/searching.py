@@ -1,0 +1,175 @@
+"""From an image to the entries that are the same mark."""
+
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radoncdt import _parallel
+from radoncdt.catalogue.adding import box_of
+from radoncdt.catalogue.chance import NEIGHBOURS, chances
+from radoncdt.catalogue.fitting import Fit, line_points, picture_points, refine
+from radoncdt.catalogue.index import StoredIndex
+from radoncdt.catalogue.store import CatalogueError, Store
+from radoncdt.descriptors import Descriptors, Settings, describe
+from radoncdt.ink import find_ink, read_ink
+from radoncdt.registration import Plausible, Registration, register
+
+MORE = 10
+"""Entries beyond those that are shown whose lines are compared, too."""
+
+SHARE = 0.25
+"""Of the distance of descriptors, beside the misfit of lines, in what entries are ranked by."""
+
+FIT_WORK = 16_000_000
+"""What fitting an entry costs, in the units of `_parallel`."""
+
+SAME_SIZE = 1.25
+"""By what factor, at most, marks of the same size differ, since they are measured by hand and paper shrinks."""
+
+
+class Query(NamedTuple):
+    """What is searched for."""
+
+    name: str
+    ink: NDArray[np.float32]
+    descriptor: Descriptors
+    points: NDArray[np.float64]
+    """Of the middle of its lines."""
+
+
+class Limits(NamedTuple):
+    """What may be found."""
+
+    top: int
+    among: NDArray[np.int64] | None
+    reflections: bool
+    plausible: Plausible
+    size_mm: tuple[float, float] | None
+
+
+class Match(NamedTuple):
+    """An entry that was found."""
+
+    rank: int
+    entry: int
+    file: str
+    distance: float
+    """Of the descriptors: 0 for copies, some .15 for marks that have nothing to do with each other."""
+    misfit: float
+    """How far apart the lines are, on average, in standard deviations of the mark. Matches are ranked by this and a
+    quarter of the distance."""
+    chance: float | None
+    """How probable it is that a catalogue without the mark has an entry that stands out as much, see `chance`."""
+    registration: Registration
+    """The map from the ink of the query to that of the entry."""
+    metadata: dict[str, Any]
+
+
+class Result(NamedTuple):
+    """What a search found."""
+
+    query: Query
+    matches: tuple[Match, ...]
+    searched: int
+    """Entries that were admitted."""
+
+
+def query_of(image: Any, roi: Any, mask: Any, ink: dict[str, Any], settings: Settings, n_jobs: int | None) -> Query:
+    """An image file, or an array, as something to search for."""
+    is_file = isinstance(image, (str, os.PathLike))
+    measure = read_ink(image, roi=roi, mask=mask, **ink) if is_file else find_ink(image, roi=roi, mask=mask, **ink)
+    n_angles, n_levels, moments, nu, trim = settings
+    descriptor = describe(
+        measure, n_angles=n_angles, n_levels=n_levels, moments=moments, nu=nu or 1.0, trim=trim, n_jobs=n_jobs
+    )
+    return Query(str(image) if is_file else "image", measure, descriptor, line_points(measure))
+
+
+def search(store: Store, index: StoredIndex, query: Query, limits: Limits, n_jobs: int | None) -> Result:
+    """The nearest entries, how unusual they are, and the maps that lead to them."""
+    among = limits.among
+    if limits.size_mm is not None:
+        sizes = _of_size(store, index, query, limits.size_mm)
+        among = sizes if among is None else np.intersect1d(among, sizes)
+    admitted = len(index.numbers) if among is None else int(np.isin(among, index.numbers).sum())
+    distances, numbers = index.nearest(
+        query.descriptor,
+        limits.top + NEIGHBOURS,
+        among=among,
+        reflections=limits.reflections,
+        plausible=limits.plausible,
+        n_jobs=n_jobs,
+    )
+    chosen = min(len(numbers), limits.top + MORE)
+    fits = _fits(store, index, query, limits, numbers[:chosen], n_jobs)
+    order = np.argsort([fit.misfit + SHARE * distance for distance, fit in zip(distances, fits)], kind="stable")
+    chance = chances(distances, chosen)
+    columns = store.columns()
+    matches = []
+    for rank, k in enumerate(order[: limits.top].tolist(), 1):
+        ((file, *values),) = store.rows(
+            "SELECT file, m.* FROM entries JOIN metadata m ON entry = id WHERE id = ?", [int(numbers[k])]
+        )
+        metadata = {name: value for name, value in zip(columns, values[1:]) if value is not None}
+        match = Match(
+            rank, int(numbers[k]), file, float(distances[k]), fits[k].misfit, chance[k], fits[k].registration, metadata
+        )
+        matches.append(match)
+    return Result(query, tuple(matches), admitted)
+
+
+def _fits(
+    store: Store, index: StoredIndex, query: Query, limits: Limits, numbers: NDArray[np.int64], n_jobs: int | None
+) -> list[Fit]:
+    """The maps from a query to some entries, refined by the lines of both."""
+    order = np.argsort(numbers)
+    entries = store.descriptors(numbers[order], index.settings)
+    wanted = ",".join(map(str, numbers))
+    pictures = [row[0] for row in store.rows(f"SELECT picture FROM entries WHERE id IN ({wanted}) ORDER BY id")]
+    moving = query.descriptor.astype(np.float32)
+    fits: list[Any] = [None] * len(numbers)
+
+    def fit(k: int) -> None:
+        entry = entries[k]
+        first = register(
+            moving,
+            entry,
+            reflections=limits.reflections,
+            max_aspect=limits.plausible.max_aspect,
+            max_shear=limits.plausible.max_shear,
+            n_jobs=1,
+        )
+        height, width = entry.frames[0].tolist()
+        size = float(np.linalg.det(entry.covariances[0]) ** 0.25)
+        targets = picture_points(pictures[k], (height, width))
+        fits[order[k]] = refine(first, query.points, targets, size, limits.plausible)
+
+    _parallel.for_each(fit, range(len(numbers)), _parallel.n_workers(n_jobs, FIT_WORK * len(numbers)))
+    return fits
+
+
+def _of_size(store: Store, index: StoredIndex, query: Query, size_mm: tuple[float, float]) -> NDArray[np.int64]:
+    """Entries whose size in millimetres is that of the query, or is not known.
+
+    The box around the ink turns size in pixels into millimetres; compared is the size that no rotation changes, the
+    fourth root of the determinant of the scatter.
+    """
+    width, height = (float(side) for side in size_mm)
+    if not (width > 0 and height > 0 and np.isfinite(width * height)):
+        raise CatalogueError(f"`size_mm` must be width and height in millimetres, got {size_mm!r}")
+    box = box_of(query.ink)
+    own = np.linalg.det(query.descriptor.covariances[0]) ** 0.25 * np.sqrt(width * height / (box[0] * box[1]))
+    rows = store.rows(
+        "SELECT id, width_mm / ink_width, height_mm / ink_height, moments FROM entries JOIN metadata m ON m.entry = id "
+        "JOIN descriptors d ON d.entry = id WHERE width_mm IS NOT NULL OR height_mm IS NOT NULL"
+    )
+    other = []
+    for number, across, down, moments in rows:
+        scales = [scale for scale in (across, down) if scale is not None]
+        scatter = np.frombuffer(moments, np.float64)[2:].reshape(2, 2)
+        size = np.linalg.det(scatter) ** 0.25 * np.prod(scales) ** (1 / len(scales))
+        if not own / SAME_SIZE <= size <= own * SAME_SIZE:
+            other.append(number)
+    return np.setdiff1d(index.numbers, other)

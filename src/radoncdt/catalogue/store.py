@@ -1,0 +1,265 @@
+"""The file of a catalogue: an SQLite database with entries, metadata, settings and descriptors.
+
+Every change is one transaction, so the file is whole whenever a process ends, however it ends.
+"""
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radoncdt.catalogue.metadata import KNOWN, Value, quoted
+from radoncdt.descriptors import Descriptors, Settings
+
+APPLICATION = 0x52434454  # "RCDT", in the header of the file
+VERSION = 1
+"""Of the schema. A file with a higher one was written by a newer radoncdt."""
+
+WAIT = 30.0
+"""Seconds to wait for another process that is writing."""
+
+SETTINGS = Settings(n_angles=64, n_levels=32, moments="robust", nu=10.0, trim=1 / 16)
+"""Of the descriptors of a new catalogue."""
+
+SCHEMA = f"""
+CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE entries (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    hash TEXT NOT NULL UNIQUE,
+    file TEXT NOT NULL,
+    ink TEXT NOT NULL,
+    width INTEGER NOT NULL,
+    height INTEGER NOT NULL,
+    ink_width INTEGER NOT NULL,
+    ink_height INTEGER NOT NULL,
+    note TEXT NOT NULL,
+    picture BLOB NOT NULL
+);
+CREATE INDEX entries_by_file ON entries (file);
+CREATE TABLE metadata (
+    entry INTEGER PRIMARY KEY REFERENCES entries (id) ON DELETE CASCADE,
+    {", ".join(f"{quoted(name)} {column.type}" for name, column in KNOWN.items())}
+);
+CREATE TABLE descriptors (
+    entry INTEGER PRIMARY KEY REFERENCES entries (id) ON DELETE CASCADE,
+    curves BLOB NOT NULL,
+    moments BLOB NOT NULL
+);
+CREATE TABLE failures (file TEXT PRIMARY KEY, hash TEXT NOT NULL, reason TEXT NOT NULL);
+CREATE TABLE summaries (id INTEGER PRIMARY KEY CHECK (id = 1), arrays BLOB NOT NULL);
+"""
+"""`width` and `height` are those of the image of the ink in pixels, `ink_width` and `ink_height` those of the box
+around the ink, `picture` the ink as a PNG file. `curves` are the values of a descriptor in float16, `moments` its mean
+and covariance, 6 numbers in float64. `summaries` is what a search reads first; it follows from the rest and is made
+again as needed."""
+
+
+class CatalogueError(ValueError):
+    """A file that is no catalogue, or cannot be used as one; the message names it and says why."""
+
+
+class Entry(NamedTuple):
+    """What is to be stored of an image."""
+
+    hash: str
+    file: str
+    ink: str
+    width: int
+    height: int
+    ink_width: int
+    ink_height: int
+    note: str
+    picture: bytes
+    curves: bytes
+    moments: bytes
+
+
+class Failure(NamedTuple):
+    """An image that could not be read."""
+
+    file: str
+    hash: str
+    reason: str
+
+
+class Store:
+    """An open catalogue file. See `radoncdt.catalogue.Catalogue` for what users call."""
+
+    def __init__(self, path: str | os.PathLike[str], *, create: bool = False, write: bool = False) -> None:
+        self.path = Path(path)
+        if self.path.is_dir():
+            raise CatalogueError(f"{path}: is a folder, not a catalogue")
+        new = not self.path.exists()
+        if new and not create:
+            raise CatalogueError(f"{path}: there is no such catalogue")
+        if new and not self.path.parent.is_dir():
+            raise CatalogueError(f"{path}: must be in a folder that exists")
+        mode = "rwc" if create else "rw" if write else "ro"
+        try:
+            self.db = sqlite3.connect(
+                f"{self.path.absolute().as_uri()}?mode={mode}",
+                uri=True,
+                timeout=WAIT,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+            self.db.execute("PRAGMA foreign_keys = ON")
+            self._open(create)
+        except sqlite3.Error as error:
+            raise self.explained(error) from error
+
+    def _open(self, create: bool) -> None:
+        (application,) = self.db.execute("PRAGMA application_id").fetchone()
+        (version,) = self.db.execute("PRAGMA user_version").fetchone()
+        tables = self.db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if create and not (application or version or tables):
+            with self.transaction():  # two processes may both be here
+                if not self.db.execute("PRAGMA application_id").fetchone()[0]:
+                    for statement in SCHEMA.split(";"):
+                        self.db.execute(statement)
+                    self.db.execute("INSERT INTO settings VALUES ('descriptors', ?)", [json.dumps(SETTINGS._asdict())])
+                    self.db.execute(f"PRAGMA application_id = {APPLICATION}")
+                    self.db.execute(f"PRAGMA user_version = {VERSION}")
+            return
+        if application != APPLICATION:
+            raise CatalogueError(f"{self.path}: is a database, but no catalogue of radoncdt")
+        if version > VERSION:
+            raise CatalogueError(
+                f"{self.path}: was written by a newer radoncdt (schema {version}, this one knows {VERSION}); update it"
+            )
+
+    def explained(self, error: sqlite3.Error) -> Exception:
+        """An error of SQLite in words of ours."""
+        text = str(error)
+        if "not a database" in text or "malformed" in text:
+            return CatalogueError(f"{self.path}: is no catalogue, or is damaged: {text}")
+        if "locked" in text or "busy" in text:
+            return CatalogueError(
+                f"{self.path}: another process has been writing for {WAIT:g} seconds; try again later"
+            )
+        if "full" in text or "disk I/O" in text:
+            return OSError(f"{self.path}: cannot be written ({text}); what was stored before is unharmed")
+        if "readonly" in text or "unable to open" in text:
+            return CatalogueError(f"{self.path}: cannot be opened, or not be written to: {text}")
+        return CatalogueError(f"{self.path}: {text}")
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing; waits for another writer."""
+        try:
+            self.db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self.db.execute("COMMIT")
+            except BaseException:
+                if self.db.in_transaction:
+                    self.db.execute("ROLLBACK")
+                raise
+        except sqlite3.Error as error:
+            raise self.explained(error) from error
+
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        try:
+            return self.db.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            raise self.explained(error) from error
+
+    def close(self) -> None:
+        self.db.close()
+
+    # ------------------------------------------------------------ settings
+
+    @property
+    def settings(self) -> Settings:
+        """Of the descriptors."""
+        stored = self.rows("SELECT value FROM settings WHERE name = 'descriptors'")
+        try:
+            found = json.loads(stored[0][0])
+            return Settings(*(found[name] for name in Settings._fields))
+        except (IndexError, KeyError, TypeError, ValueError) as error:
+            raise CatalogueError(f"{self.path}: the settings of its descriptors are damaged: {error}") from error
+
+    # ------------------------------------------------------------ entries
+
+    def put(self, results: Iterable[tuple[Entry | Failure, dict[str, Value]]]) -> int:
+        """Store results, with what is known of them, in one transaction; how many entries are new."""
+        new = 0
+        with self.transaction():
+            for result, metadata in results:
+                self.db.execute("DELETE FROM failures WHERE file = ?", [result.file])
+                if isinstance(result, Failure):
+                    self.db.execute("INSERT INTO failures VALUES (?, ?, ?)", result)
+                    continue
+                found = self.db.execute("SELECT id FROM entries WHERE hash = ?", [result.hash]).fetchone()
+                new += found is None
+                self.set_metadata([(found[0] if found else self._insert(result), metadata)])
+        return new
+
+    def _insert(self, entry: Entry) -> int:
+        cursor = self.db.execute(
+            f"INSERT INTO entries ({', '.join(Entry._fields[:9])}) VALUES ({', '.join('?' * 9)})", entry[:9]
+        )
+        number = int(cursor.lastrowid or 0)
+        self.db.execute("INSERT INTO metadata (entry) VALUES (?)", [number])
+        self.db.execute("INSERT INTO descriptors VALUES (?, ?, ?)", [number, entry.curves, entry.moments])
+        return number
+
+    def numbers(self) -> NDArray[np.int64]:
+        """Of all entries, ascending."""
+        return np.array([row[0] for row in self.rows("SELECT entry FROM descriptors ORDER BY entry")], np.int64)
+
+    def known(self) -> dict[str, int]:
+        """Entries by the hash of their content."""
+        return dict(self.rows("SELECT hash, id FROM entries"))
+
+    def columns(self) -> list[str]:
+        """Names of the metadata."""
+        return [row[1] for row in self.rows("PRAGMA table_info (metadata)")][1:]
+
+    def set_metadata(self, values: Iterable[tuple[int, dict[str, Value]]]) -> None:
+        """Set some metadata of some entries; unheard-of columns are added. To be called in a transaction."""
+        there = {name.lower() for name in self.columns()}
+        for number, row in values:
+            for name in row:
+                if name.lower() not in there:
+                    self.db.execute(f"ALTER TABLE metadata ADD COLUMN {quoted(name)} TEXT")
+                    there.add(name.lower())
+            if row:
+                names = ", ".join(f"{quoted(name)} = ?" for name in row)
+                self.db.execute(f"UPDATE metadata SET {names} WHERE entry = ?", [*row.values(), number])
+
+    def remove(self, numbers: Sequence[int]) -> None:
+        with self.transaction():
+            self.db.executemany("DELETE FROM entries WHERE id = ?", [(number,) for number in numbers])
+
+    # ------------------------------------------------------------ descriptors
+
+    def descriptors(self, numbers: Sequence[int] | NDArray[np.int64], settings: Settings) -> Descriptors:
+        """Of some entries, in their order, which must be ascending."""
+        wanted = ",".join(map(str, numbers))
+        rows = self.rows(
+            "SELECT d.curves, d.moments, e.height, e.width FROM descriptors d JOIN entries e ON e.id = d.entry "
+            f"WHERE d.entry IN ({wanted}) ORDER BY d.entry"
+        )
+        shape = settings.n_angles, settings.levels.size
+        try:
+            values = np.frombuffer(b"".join(row[0] for row in rows), np.float16).reshape(len(rows), *shape)
+            moments = np.frombuffer(b"".join(row[1] for row in rows), np.float64).reshape(len(rows), 6)
+        except ValueError as error:
+            raise CatalogueError(f"{self.path}: some descriptors are damaged: {error}") from error
+        frames = np.array([row[2:] for row in rows], np.int64).reshape(len(rows), 2)
+        return Descriptors(
+            values.astype(np.float32), moments[:, :2].copy(), moments[:, 2:].reshape(-1, 2, 2).copy(), frames, settings
+        )
+
+
+def packed(descriptor: Descriptors) -> tuple[bytes, bytes]:
+    """Curves and moments of one descriptor as they are stored."""
+    moments = np.concatenate([descriptor.means[0], descriptor.covariances[0].ravel()])
+    return descriptor.values[0].astype(np.float16).tobytes(), moments.astype(np.float64).tobytes()

@@ -1,0 +1,221 @@
+"""``radoncdt catalogue``: add, list, show, remove, update, export, check."""
+
+import argparse
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from radoncdt._files import write_whole
+from radoncdt.catalogue import Catalogue, CatalogueError, MetadataError
+from radoncdt.cli.options import (
+    check_folder,
+    check_jobs,
+    in_words_of_the_command,
+    ink_kind_options,
+    ink_settings,
+    readable,
+    write,
+)
+
+EPILOG = """\
+A catalogue is one file. Its entries are image files that were read; they stay where they are.
+
+examples:
+  radoncdt catalogue add marks.db tracings/ --metadata tracings.csv
+  radoncdt catalogue list marks.db --where "motif = 'crown' and date < 1500"
+  radoncdt catalogue show marks.db 17 --picture 17.png
+  radoncdt catalogue update marks.db --metadata more.csv
+  radoncdt catalogue remove marks.db 17 18
+  radoncdt catalogue export marks.db marks.csv
+  radoncdt catalogue check marks.db
+"""
+
+ADD = """\
+Image files that the catalogue has already, whatever their names, are not read again. So after an interruption the same
+command goes on where it stopped. Files that cannot be read are noted with the reason; the rest goes on, and the exit
+status is 1.
+
+The table of metadata is a CSV file. Its first line has titles, one of which is "file": the path below the folder, the
+name, or the name without its ending. motif, place, reference and link are text; date is a year (1475, c. 1475,
+1470-1480); chain_distance_mm, height_mm and width_mm are numbers. All other columns are kept as text.
+"""
+
+
+def add_parser(commands: Any) -> None:
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = commands.add_parser(
+        "catalogue",
+        formatter_class=raw,
+        help="keep marks, what is known of them and what a search needs in one file",
+        description="Keep marks, what is known of them and what a search needs in one file.",
+        epilog=EPILOG,
+    )
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+
+    def action(name: str, run: Any, help: str, **more: Any) -> argparse.ArgumentParser:  # noqa: A002
+        made: argparse.ArgumentParser = actions.add_parser(
+            name, formatter_class=raw, help=help, description=f"{help[0].upper()}{help[1:]}.", **more
+        )
+        made.add_argument("catalogue", type=Path, metavar="DB", help="the file of the catalogue")
+        made.set_defaults(run=run, parser=made)
+        return made
+
+    add = action(
+        "add",
+        _add,
+        "read images into a catalogue, which is made if it is not there",
+        epilog=ADD,
+        parents=[ink_kind_options("drawing")],
+    )
+    add.add_argument("images", type=Path, nargs="+", metavar="DIR", help="folders of images, or image files")
+    add.add_argument("--metadata", type=Path, metavar="FILE.csv", help="what is known of the images")
+    add.add_argument("--jobs", type=int, default=-1, metavar="N", help="processes (default -1, one a core)")
+    add.add_argument("--dask", metavar="ADDRESS", help="read them on a Dask cluster, such as tcp://10.0.0.1:8786")
+
+    entries = action("list", _list, "list entries and what is known of them")
+    entries.add_argument("--where", metavar="SQL", help="only those for which a condition on the metadata holds")
+    entries.add_argument("--failures", action="store_true", help="list files that could not be read instead, and why")
+
+    show = action("show", _show, "show all that is known of an entry")
+    show.add_argument("entry", type=int, metavar="ENTRY", help="its number")
+    show.add_argument("--picture", type=Path, metavar="FILE.png", help="write a small picture of its ink")
+
+    remove = action("remove", _remove, "remove entries; the image files stay where they are")
+    remove.add_argument("entries", type=int, nargs="+", metavar="ENTRY", help="their numbers")
+
+    update = action("update", _update, "change what is known of entries")
+    update.add_argument(
+        "--metadata", type=Path, required=True, metavar="FILE.csv", help="as in add; empty cells change nothing"
+    )
+
+    export = action(
+        "export",
+        _export,
+        "write a catalogue to a file that other programs read",
+        epilog="""\
+.csv and .json have a row for each entry; .npz also has the descriptors, and radoncdt.Descriptors.load reads it.""",
+    )
+    export.add_argument("out", type=Path, metavar="FILE", help="must end in .csv, .json or .npz")
+
+    action("check", _check, "verify every row of a catalogue, and every file that an entry was read from")
+
+
+def _refusing(run: Any) -> Any:
+    """Errors of catalogues end a command with a line that says why."""
+
+    def refusing(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+        try:
+            return int(run(options, parser))
+        except (CatalogueError, MetadataError) as error:
+            print(f"radoncdt: {readable(str(error))}", file=sys.stderr)
+            return 2
+
+    return refusing
+
+
+@_refusing
+def _add(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    check_jobs(options, parser)
+    for path in options.images:
+        if not path.exists() and not path.is_symlink():
+            parser.error(f"DIR must be a folder or a file, got {path}, which is not there")
+    try:
+        with Catalogue(options.catalogue, create=True) as catalogue:
+            done = catalogue.add(
+                options.images,
+                metadata=options.metadata,
+                n_jobs=options.jobs,
+                dask=options.dask,
+                progress=True,
+                **ink_settings(options),
+            )
+            total = len(catalogue)
+    except (ImportError, ConnectionError) as error:
+        parser.error(str(error))
+    except (CatalogueError, MetadataError):
+        raise
+    except ValueError as error:
+        parser.error(in_words_of_the_command(error))
+    for failure in done.failures:
+        print(f"radoncdt: {printable(failure.file)}: {failure.reason}", file=sys.stderr)
+    for name in done.unused:
+        print(f"radoncdt: {options.metadata}: no image is named {name!r}", file=sys.stderr)
+    print(
+        f"{readable(str(options.catalogue))}: {done.added:,} added, {done.known:,} there already, "
+        f"{len(done.failures):,} refused; {total:,} entries"
+    )
+    return 1 if done.failures else 0
+
+
+def printable(name: str) -> str:
+    """A name on one line of a terminal, whatever is in it."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
+@_refusing
+def _list(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    with Catalogue(options.catalogue) as catalogue:
+        if options.failures:
+            for file, reason in catalogue.failures():
+                print(f"{printable(file)}: {reason}")
+            return 0
+        for entry in catalogue.entries(options.where):
+            known = [f"{name}: {value}" for name, value in list(entry.items())[5:] if value is not None]
+            print("  ".join([str(entry["entry"]), printable(entry["file"]), *map(printable, known)]))
+    return 0
+
+
+@_refusing
+def _show(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    if options.picture is not None:
+        check_folder(options.picture, parser, "picture")
+    with Catalogue(options.catalogue) as catalogue:
+        picture, ink = catalogue.picture(options.entry), catalogue.ink_options(options.entry)
+        entry = catalogue.entry(options.entry)
+    for name, value in entry.items():
+        if value not in (None, ""):
+            print(f"{name:18} {printable(str(value))}")
+    print(f"{'ink':18} {', '.join(f'{name} {value}' for name, value in ink.items())}")
+    if options.picture is not None:
+        write_whole(options.picture, partial(write, picture))
+        print(f"{'picture':18} {readable(str(options.picture))}")
+    return 0
+
+
+@_refusing
+def _remove(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    with Catalogue(options.catalogue, write=True) as catalogue:
+        catalogue.remove(options.entries)
+        print(f"{readable(str(options.catalogue))}: {len(options.entries):,} removed; {len(catalogue):,} entries")
+    return 0
+
+
+@_refusing
+def _update(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    with Catalogue(options.catalogue, write=True) as catalogue:
+        changed, unused = catalogue.update(options.metadata)
+        total = len(catalogue)
+    for name in unused:
+        print(f"radoncdt: {options.metadata}: no entry is named {name!r}", file=sys.stderr)
+    print(f"{readable(str(options.catalogue))}: {changed:,} of {total:,} entries changed, {len(unused):,} lines unused")
+    return 1 if unused else 0
+
+
+@_refusing
+def _export(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    check_folder(options.out, parser, "out")
+    with Catalogue(options.catalogue) as catalogue:
+        count = catalogue.export(options.out)
+    print(f"{readable(str(options.out))}: {count:,} entries")
+    return 0
+
+
+@_refusing
+def _check(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    with Catalogue(options.catalogue) as catalogue:
+        found, total = catalogue.check(progress=True), len(catalogue)
+    for problem in found:
+        print(f"{'catalogue' if problem.entry is None else f'entry {problem.entry}'}: {printable(problem.what)}")
+    print(f"{readable(str(options.catalogue))}: {total:,} entries, {len(found):,} problems")
+    return 1 if found else 0

@@ -1,0 +1,122 @@
+"""``radoncdt register``."""
+
+import argparse
+import json
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import radoncdt
+from radoncdt._files import write_whole
+from radoncdt.cli.options import (
+    ROBUST,
+    check_counts,
+    check_folder,
+    check_jobs,
+    check_matplotlib,
+    drawable,
+    in_words_of_the_command,
+    ink_options,
+    write,
+)
+from radoncdt.ink import InkError, read_ink
+from radoncdt.registration import Plausible
+
+
+def add_parser(commands: Any) -> None:
+    register = commands.add_parser(
+        "register",
+        parents=[ink_options()],
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        help="find the affine map that takes one image to another",
+        description="Find how one image has to be shifted, rotated, scaled, sheared or mirrored to become another.",
+        epilog="""\
+The map is printed in words, the first of which acts first: angles counter-clockwise, shifts in pixels between the
+centres of the images, x to the right and y up. Then comes a 3 × 3 matrix, for other programs: it takes (column, row, 1)
+of the first image, counted from its upper left, to those of the second. The .json has both, and the same for maps that
+do as well. The distance is near 0 for copies (steps of the circle alone leave .01 at most), and some .15 for shapes
+that have nothing to do with each other. The exit status is 1 if an image is refused or no map is plausible.""",
+    )
+    register.add_argument("moving", type=Path, metavar="MOVING", help="the image to be moved")
+    register.add_argument("fixed", type=Path, metavar="FIXED", help="the image that it is moved to")
+    register.add_argument("--out", type=Path, metavar="FILE.png", help="draw one over the other")
+    register.add_argument("--json", type=Path, metavar="FILE.json", help="write the map, and others that do as well")
+    register.add_argument(
+        "--angles", type=int, default=64, metavar="N", help="directions on the half circle (default 64)"
+    )
+    register.add_argument(
+        "--levels", type=int, default=64, metavar="N", help="levels of the quantile functions (default 64)"
+    )
+    register.add_argument("--robust", action="store_true", help="robust normalisation, against specks")
+    register.add_argument("--no-reflections", action="store_true", help="do not mirror")
+    register.add_argument("--max-aspect", type=float, metavar="R", help="no map that stretches one way by R more")
+    register.add_argument("--max-shear", type=float, metavar="DEG", help="no map that shears by more degrees")
+    register.add_argument("--max-scale", type=float, metavar="F", help="no map that changes the size by more than F")
+    register.add_argument("--similarity", action="store_true", help="only turn, mirror and change the size")
+    register.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads (default -1, all cores)")
+    register.set_defaults(run=run, parser=register)
+
+
+def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    for name in ("out", "json"):
+        if getattr(options, name) is not None:
+            check_folder(getattr(options, name), parser, name)
+    check_counts(options, parser)
+    check_jobs(options, parser)
+    if options.out is not None:
+        check_matplotlib(parser)
+        if not drawable(options.out):
+            parser.error(f"--out must end in .png, .pdf or .svg, got {options.out}")
+        if options.out == options.json:
+            parser.error(f"--out and --json must be two files, got {options.out} twice")
+    limits = {name: getattr(options, name) for name in ("max_aspect", "max_shear", "max_scale", "similarity")}
+    try:
+        Plausible(**limits)
+    except ValueError as error:
+        parser.error(in_words_of_the_command(error))
+    try:
+        moving, fixed = (read_ink(path, ink=options.ink) for path in (options.moving, options.fixed))
+        found = radoncdt.register(
+            moving,
+            fixed,
+            reflections=not options.no_reflections,
+            n_angles=options.angles,
+            n_levels=options.levels,
+            n_jobs=options.jobs,
+            **limits,
+            **(ROBUST if options.robust else {}),
+        )
+    except InkError as error:
+        print(f"radoncdt: {error}", file=sys.stderr)
+        return 1
+    except ValueError as error:  # no map is plausible
+        print(f"radoncdt: {in_words_of_the_command(error)}", file=sys.stderr)
+        return 1
+    if options.json is not None:
+        maps = [_record(each) for each in (found, *found.alternatives)]
+        names = {"moving": str(options.moving), "fixed": str(options.fixed)}
+        text = json.dumps({**names, "maps": maps}, indent=1, ensure_ascii=True) + "\n"
+        write_whole(options.json, partial(write, text))
+    if options.out is not None:
+        figure: Any = radoncdt.plot.overlay(moving, fixed, found).figure
+        write_whole(options.out, partial(figure.savefig, format=options.out.suffix[1:], dpi=110))
+    print(found)
+    with np.printoptions(precision=6, suppress=True):
+        print(found.pixel_matrix)
+    return 0
+
+
+def _record(found: radoncdt.Registration) -> dict[str, Any]:
+    return {
+        "distance": found.distance,
+        "mirrored": found.mirrored,
+        "scales": found.scales,
+        "rotation_degrees": found.rotation,
+        "shear_degrees": found.shear,
+        "matrix": found.matrix.tolist(),
+        "shift": found.shift.tolist(),
+        "pixel_matrix": found.pixel_matrix.tolist(),
+    }

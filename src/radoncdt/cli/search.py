@@ -1,0 +1,150 @@
+"""``radoncdt search``."""
+
+import argparse
+import sys
+import warnings
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from radoncdt._files import write_whole
+from radoncdt.catalogue import Catalogue, CatalogueError, Result
+from radoncdt.catalogue import report as pages
+from radoncdt.cli.catalogue import printable
+from radoncdt.cli.options import (
+    check_folder,
+    check_jobs,
+    in_words_of_the_command,
+    ink_kind_options,
+    ink_settings,
+    readable,
+    region_of,
+    region_options,
+    write,
+)
+from radoncdt.ink import InkError, image_files
+
+EPILOG = """\
+For each entry that is found: its rank, its number, the distance (near 0 for copies of one mark), the chance (how often
+a catalogue without the mark would have an entry that stands out as much), its file, and how the query has to be moved
+to lie on it. --report draws both over each other. With a folder, all its images are searched for.
+
+Conditions after --where are those of SQL, on the columns of the metadata:
+  "motif = 'crown' and date < 1500"    "place like '%burg'"    "date between 1470 and 1480 or date is null"
+
+examples:
+  radoncdt search marks.db tracing.png
+  radoncdt search marks.db photograph.jpg --kind photo --roi 200,150,900,1100 --report found.html
+  radoncdt search marks.db tracing.png --where "motif = 'crown'" --no-mirror --max-aspect 1.3
+  radoncdt search marks.db photographs/ --kind photo --report found.html --csv found.csv
+"""
+
+
+def add_parser(commands: Any) -> None:
+    parser = commands.add_parser(
+        "search",
+        parents=[ink_kind_options("drawing"), region_options()],
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        help="find the entries of a catalogue that are the same mark as an image",
+        description="Find the entries of a catalogue that are the same mark as an image, however it was moved.",
+        epilog=EPILOG,
+    )
+    parser.add_argument("catalogue", type=Path, metavar="DB", help="the file of the catalogue")
+    parser.add_argument("image", type=Path, metavar="IMAGE", help="a drawing or photograph, or a folder of them")
+    parser.add_argument("--top", type=int, default=10, metavar="N", help="how many entries to find (default 10)")
+    parser.add_argument("--where", metavar="SQL", help="only entries for which a condition on the metadata holds")
+    parser.add_argument("--no-mirror", action="store_true", help="a mirror image is another mark")
+    parser.add_argument("--max-shear", type=float, metavar="DEG", help="no map that shears by more degrees")
+    parser.add_argument("--max-aspect", type=float, metavar="R", help="no map that stretches one way by R more")
+    parser.add_argument(
+        "--size-mm",
+        type=_size,
+        metavar="WxH",
+        help="width and height of the mark in millimetres; entries of known size must have the same within a quarter",
+    )
+    parser.add_argument("--report", type=Path, metavar="FILE.html", help="write a page with pictures and overlays")
+    parser.add_argument("--csv", type=Path, metavar="FILE.csv", help="write a table of all that was found")
+    parser.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads (default -1, all cores)")
+    parser.set_defaults(run=run, parser=parser)
+
+
+def _size(text: str) -> tuple[float, float]:
+    try:
+        width, height = (float(side) for side in text.lower().replace("×", "x").split("x"))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be width and height such as 35x42.5, got {text!r}") from None
+    if not (width > 0 and height > 0):
+        raise argparse.ArgumentTypeError(f"must be positive, got {text!r}")
+    return width, height
+
+
+def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from tqdm import tqdm
+
+    check_jobs(options, parser)
+    if options.top < 1:
+        parser.error(f"--top must be at least 1, got {options.top}")
+    for name in ("report", "csv"):
+        if (path := getattr(options, name)) is not None:
+            check_folder(path, parser, name)
+    several = options.image.is_dir()
+    files = image_files([options.image])
+    if not files:
+        parser.error(f"no image files in {options.image}")
+    how = {
+        "top": options.top,
+        "where": options.where,
+        "reflections": not options.no_mirror,
+        "max_aspect": options.max_aspect,
+        "max_shear": options.max_shear,
+        "size_mm": options.size_mm,
+        "n_jobs": options.jobs,
+        **region_of(options, parser),
+        **ink_settings(options),
+    }
+    results: list[Result] = []
+    failures: list[tuple[str, str]] = []
+    try:
+        with Catalogue(options.catalogue) as catalogue:
+            if not len(catalogue):
+                raise CatalogueError(f"{options.catalogue}: has no entries")
+            for file in tqdm(files, unit="query", delay=2, disable=None if several else True):
+                try:
+                    with warnings.catch_warnings(record=True) as notes:
+                        warnings.simplefilter("always")
+                        result = catalogue.search(file, **how)
+                except InkError as error:
+                    failures.append((str(file), str(error).removeprefix(f"{file}: ")))
+                    print(f"radoncdt: {readable(str(error))}", file=sys.stderr)
+                    continue
+                for note in notes:
+                    print(f"radoncdt: {note.message}", file=sys.stderr)
+                results.append(result)
+                _print(result, several)
+            if options.report is not None:
+                write_whole(options.report, partial(write, pages.html(catalogue, results, failures)))
+                print(readable(str(options.report)))
+    except CatalogueError as error:
+        print(f"radoncdt: {readable(str(error))}", file=sys.stderr)
+        return 2
+    except ValueError as error:
+        parser.error(in_words_of_the_command(error))
+    if options.csv is not None:
+        table = pages.csv(results)
+        write_whole(options.csv, partial(write, table))
+        print(readable(str(options.csv)))
+    return 1 if failures else 0
+
+
+def _print(result: Result, several: bool) -> None:
+    if several:
+        print(printable(result.query.name))
+    if not result.matches:
+        print("no entry is admitted, or no plausible map leads to any")
+    for match in result.matches:
+        known = match.metadata.get("reference") or match.metadata.get("motif") or ""
+        print(
+            f"{match.rank:4}  entry {match.entry:<7} distance {match.distance:.3f}  "
+            f"chance {pages.in_words(match.chance):8}  {printable(match.file)}  {printable(str(known))}\n"
+            f"{'':6}{pages.map_in_words(match)}"
+        )

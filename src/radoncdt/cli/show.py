@@ -1,0 +1,92 @@
+"""``radoncdt show``."""
+
+import argparse
+import sys
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import radoncdt
+from radoncdt._files import write_whole
+from radoncdt.cli.options import (
+    check_counts,
+    check_folder,
+    check_matplotlib,
+    common_options,
+    drawable,
+    files,
+    inks,
+    readable,
+)
+
+
+def add_parser(commands: Any) -> None:
+    show = commands.add_parser(
+        "show",
+        parents=[common_options()],
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        help="draw an image, its Radon transform, R-CDT, NR-CDT and mNR-CDT",
+        description="Draw the whole way from an image to its mNR-CDT in one figure.",
+        epilog="Without --out the figure opens in a window, or, where there is none, is written to NAME_pipeline.png.",
+    )
+    show.add_argument("--out", type=Path, metavar="FILE.png", help="write to this file; a folder, for several images")
+    show.set_defaults(run=run, parser=show)
+
+
+def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    check_counts(options, parser)
+    check_matplotlib(parser)
+    paths, out = files(options, parser), options.out
+    if out is not None and len(paths) > 1 and not out.is_dir():
+        parser.error(f"--out must be a folder that exists, for {len(paths)} images, got {out}")
+    if out is not None and not out.is_dir():
+        check_folder(out, parser)
+        if not drawable(out):
+            parser.error(f"--out must be a folder that exists, or a file that ends in .png, .pdf or .svg, got {out}")
+    refused: list[str] = []
+
+    def refuse(message: str) -> None:
+        refused.append(message)
+        print(f"radoncdt: {message}", file=sys.stderr)
+
+    window = out is None and _has_window()
+    written: set[Path] = set()
+    for path, image in inks(paths, options.ink, refuse):
+        figure = _figure(window)
+        radoncdt.plot.pipeline(image, n_angles=options.angles, n_levels=options.levels, axes=figure.subplots(2, 3))
+        figure.suptitle(readable(path.name))
+        if window:
+            continue
+        target = out if out is not None and not out.is_dir() else _unused(out or Path(), path.stem, written)
+        written.add(target)
+        write_whole(target, partial(figure.savefig, format=target.suffix[1:], dpi=110))
+        print(readable(str(target)))
+    if window and len(refused) < len(paths):
+        from matplotlib import pyplot
+
+        pyplot.show()
+    return 1 if refused else 0
+
+
+def _unused(folder: Path, stem: str, written: set[Path]) -> Path:
+    """Where to write the picture of an image, if another of the same name was there before."""
+    names = (f"{stem}_pipeline{f'_{k}' if k > 1 else ''}.png" for k in count(1))
+    return next(folder / name for name in names if folder / name not in written)
+
+
+def _has_window() -> bool:
+    """Whether matplotlib finds a way to open one."""
+    from matplotlib import pyplot
+
+    return pyplot.get_backend().lower() not in ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template")
+
+
+def _figure(window: bool) -> Any:
+    if window:
+        from matplotlib import pyplot
+
+        return pyplot.figure(figsize=(12, 7), layout="constrained")
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(12, 7), layout="constrained")

@@ -1,0 +1,26 @@
+"""Image files of marks, for tests of catalogues."""
+
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from radoncdt import datasets
+
+MARKS = datasets.watermarks(24)
+
+
+def save(path, ink):
+    """Dark ink on white paper."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(np.uint8(np.rint(255 * (1 - ink)))).save(path)
+    return Path(path)
+
+
+def save_marks(folder, n=12):
+    """The first n marks as PNG files, and a table of their motifs."""
+    files = [save(Path(folder) / f"{i:03}.png", MARKS[i].image()) for i in range(n)]
+    lines = [f"{i:03}.png,{MARKS[i].motif},{1400 + 10 * i}" for i in range(n)]
+    table = Path(folder).with_suffix(".csv")
+    table.write_text("\n".join(["file,motif,date", *lines]) + "\n")
+    return files, table

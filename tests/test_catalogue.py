@@ -1,0 +1,328 @@
+"""Catalogues: adding, metadata, listing, changing, exporting, checking."""
+
+import csv
+import json
+import sqlite3
+
+import numpy as np
+import pytest
+from marks import MARKS, save, save_marks
+from numpy.testing import assert_array_equal
+from PIL import Image
+
+import radoncdt
+from radoncdt import cli
+from radoncdt.catalogue import Catalogue, CatalogueError, MetadataError
+from radoncdt.catalogue.metadata import read_table
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save_marks("marks")
+    return tmp_path
+
+
+@pytest.fixture
+def made(folder):
+    with Catalogue("marks.db", create=True) as catalogue:
+        catalogue.add("marks", metadata="marks.csv")
+        yield catalogue
+
+
+def run(*arguments):
+    try:
+        return cli.main([str(a) for a in arguments])
+    except SystemExit as stop:
+        return stop.code
+
+
+# ---------------------------------------------------------------- adding
+
+
+def test_images_are_added_once(folder):
+    with Catalogue("marks.db", create=True) as catalogue:
+        assert catalogue.add("marks")[:2] == (12, 0)
+        assert catalogue.add("marks")[:2] == (0, 12)
+        (folder / "copies").mkdir()
+        (folder / "copies" / "other.png").write_bytes((folder / "marks" / "003.png").read_bytes())
+        assert catalogue.add("copies")[:2] == (0, 1)  # content counts, not names
+        assert len(catalogue) == 12
+        assert [entry["entry"] for entry in catalogue.entries()] == list(range(1, 13))
+
+
+def test_a_catalogue_does_not_depend_on_how_it_was_made(folder):
+    def content(path, *calls, **options):
+        with Catalogue(path, create=True) as catalogue:
+            for images in calls:
+                catalogue.add(images, metadata="marks.csv", **options)
+            store = catalogue._store
+            return (
+                store.rows("SELECT * FROM entries"),
+                store.rows("SELECT * FROM metadata"),
+                store.rows("SELECT * FROM descriptors"),
+            )
+
+    files = sorted((folder / "marks").iterdir())
+    relative = [file.relative_to(folder) for file in files]
+    whole = content("a.db", "marks", n_jobs=1)
+    assert content("b.db", "marks", n_jobs=2) == whole
+    assert content("c.db", relative[:5], "marks") == whole
+    assert content("d.db", relative[:5], relative[5:8], relative[3:9], "marks", n_jobs=3) == whole
+
+
+def test_descriptors_are_those_of_the_ink(made):
+    ink = radoncdt.ink.read_ink("marks/004.png", kind="drawing")
+    settings = made._store.settings
+    expected = radoncdt.describe(ink, **settings._asdict())
+    stored = made._store.descriptors([5], settings)
+    assert_array_equal(stored.values, expected.values.astype(np.float16).astype(np.float32))
+    assert_array_equal(stored.covariances, expected.covariances)
+    assert_array_equal(stored.frames, expected.frames)
+
+
+def test_a_bad_file_is_noted_and_the_rest_goes_on(folder, capsys):
+    (folder / "marks" / "bad.png").write_text("no image")
+    assert run("catalogue", "add", "marks.db", "marks") == 1
+    out, err = capsys.readouterr()
+    assert "marks.db: 12 added, 0 there already, 1 refused; 12 entries" in out
+    assert "marks/bad.png: is no image" in err
+    assert run("catalogue", "list", "marks.db", "--failures") == 0
+    assert "marks/bad.png: is no image" in capsys.readouterr().out
+    save("marks/bad.png", MARKS[20].image())
+    assert run("catalogue", "add", "marks.db", "marks") == 0
+    assert "1 added, 12 there already, 0 refused; 13 entries" in capsys.readouterr().out
+    with Catalogue("marks.db") as catalogue:
+        assert catalogue.failures() == []
+
+
+def test_nothing_to_add_is_refused(folder, capsys):
+    (folder / "empty").mkdir()
+    assert run("catalogue", "add", "marks.db", "empty") == 2
+    assert "there are no image files in empty" in capsys.readouterr().err
+    assert run("catalogue", "add", "marks.db", "missing") == 2
+    assert run("catalogue", "add", "nowhere/marks.db", "marks") == 2
+    assert "must be in a folder that exists" in capsys.readouterr().err
+    assert run("catalogue", "add", "marks.db", "marks", "--jobs", 0) == 2
+
+
+def test_pages_that_were_left_out_are_noted(folder):
+    pages = [Image.fromarray(np.uint8(255 - 255 * MARKS[k].image())) for k in (20, 21)]
+    pages[0].save("marks/pages.tif", save_all=True, append_images=pages[1:])
+    with Catalogue("marks.db", create=True) as catalogue:
+        catalogue.add("marks/pages.tif")
+        assert catalogue.entries()[0]["note"] == "has 2 pages, of which the first is read"
+
+
+# ---------------------------------------------------------------- metadata
+
+
+def test_metadata_have_types(made):
+    entry = made.entry(3)
+    assert entry["motif"] == MARKS[2].motif
+    assert entry["date"] == 1420
+    assert entry["place"] is None
+
+
+def test_any_column_is_kept(folder):
+    (folder / "more.csv").write_text(
+        'file;Place;Call number;height mm\n"marks/001.png";Köln;"f. 3; r";42,5\n002;;"x ""y""";\n', "utf-8"
+    )
+    with Catalogue("marks.db", create=True) as catalogue:
+        done = catalogue.add("marks", metadata="more.csv")
+        assert done.unused == ()
+        first, second = catalogue.entry(2), catalogue.entry(3)
+        assert (first["place"], first["call_number"], first["height_mm"]) == ("Köln", "f. 3; r", 42.5)
+        assert (second["place"], second["call_number"], second["height_mm"]) == (None, 'x "y"', None)
+        assert [e["entry"] for e in catalogue.entries("call_number like 'f.%'")] == [2]
+
+
+@pytest.mark.parametrize(
+    ("text", "year"),
+    [
+        ("1475", 1475),
+        ("c. 1475", 1475),
+        ("ca. 1475?", 1475),
+        ("1475-03-01", 1475),
+        ("1470-1480", 1470),
+        ("1470–80", 1470),
+        (" 980 ", 980),
+    ],
+)
+def test_years_are_read(tmp_path, text, year):
+    (tmp_path / "t.csv").write_text(f"file,date\na,{text}\n", "utf-8")
+    assert read_table(tmp_path / "t.csv") == {"a": {"date": year}}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "must have a column 'file', got an empty file"),
+        ("name,motif\na,b\n", "must have a column 'file', got name, motif"),
+        ("file,motif,motif\n", "the title 'motif' of a column is there twice"),
+        ("file,hash\n", "the title 'hash' of a column is a name of our own"),
+        ("file,\na,b\n", "the title '' of a column is empty"),
+        ("file,date\na,soon\n", "line 2: date must be a year, .* got 'soon'"),
+        ("file,width_mm\na,-3\n", "line 2: width_mm must be millimetres, got '-3'"),
+        ("file,motif\na,b,c\n", "line 2: has 3 cells, but there are 2 columns"),
+        ("file,motif\n,b\n", "line 2: names no file"),
+        ("file,motif\na,b\na,c\n", "line 3: the file 'a' has a line already"),
+        ("file\0", "is no table of text"),
+    ],
+)
+def test_tables_that_are_none_are_refused_before_anything_is_added(folder, text, message):
+    (folder / "bad.csv").write_text(text)
+    with Catalogue("marks.db", create=True) as catalogue:
+        with pytest.raises(MetadataError, match=f"bad.csv.*{message}"):
+            catalogue.add("marks", metadata="bad.csv")
+        assert len(catalogue) == 0
+    assert run("catalogue", "add", "marks.db", "marks", "--metadata", "missing.csv") == 2
+
+
+def test_metadata_can_be_changed(made, folder, capsys):
+    (folder / "new.csv").write_text("file,place,shelf\n003.png,Basel,7\nnobody.png,Bern,8\n")
+    made.close()
+    assert run("catalogue", "update", "marks.db", "--metadata", "new.csv") == 1
+    out, err = capsys.readouterr()
+    assert "1 of 12 entries changed, 1 lines unused" in out
+    assert "no entry is named 'nobody.png'" in err
+    with Catalogue("marks.db", write=True) as catalogue:
+        entry = catalogue.entry(4)
+        assert (entry["place"], entry["shelf"], entry["motif"]) == ("Basel", "7", MARKS[3].motif)
+        catalogue.set(4, place=None, date="1502")
+        assert (catalogue.entry(4)["place"], catalogue.entry(4)["date"]) == (None, 1502)
+        with pytest.raises(MetadataError, match="entry 4: date must be a year"):
+            catalogue.set(4, date="late")
+
+
+def test_adding_again_changes_metadata_only(folder, capsys):
+    assert run("catalogue", "add", "marks.db", "marks") == 0
+    assert run("catalogue", "add", "marks.db", "marks", "--metadata", "marks.csv") == 0
+    assert "0 added, 12 there already" in capsys.readouterr().out
+    with Catalogue("marks.db") as catalogue:
+        assert catalogue.entry(12)["motif"] == MARKS[11].motif
+
+
+# ---------------------------------------------------------------- listing, removing, exporting
+
+
+def test_entries_are_listed_and_shown(made, folder, capsys):
+    made.close()
+    assert run("catalogue", "list", "marks.db") == 0
+    assert len(capsys.readouterr().out.splitlines()) == 12
+    assert run("catalogue", "list", "marks.db", "--where", "date < 1430") == 0
+    assert len(capsys.readouterr().out.splitlines()) == 3
+    assert run("catalogue", "show", "marks.db", 2, "--picture", "two.png") == 0
+    out = capsys.readouterr().out
+    assert MARKS[1].motif in out
+    assert "kind drawing" in out
+    with Image.open("two.png") as picture:
+        assert max(picture.size) <= 256
+    assert run("catalogue", "show", "marks.db", 99) == 2
+    assert "there is no entry 99" in capsys.readouterr().err
+
+
+def test_entries_are_removed(made, folder, capsys):
+    made.close()
+    assert run("catalogue", "remove", "marks.db", 3, 5) == 0
+    assert "2 removed; 10 entries" in capsys.readouterr().out
+    assert run("catalogue", "remove", "marks.db", 5, 6) == 2
+    assert "there is no entry 5" in capsys.readouterr().err
+    with Catalogue("marks.db") as catalogue:
+        assert len(catalogue) == 10
+        assert catalogue.check() == []
+        assert (folder / "marks" / "002.png").exists()
+        assert all(match.entry not in (3, 5) for match in catalogue.search("marks/002.png").matches)
+
+
+def test_catalogues_are_exported(made, folder, capsys):
+    made.close()
+    for name in ("out.csv", "out.json", "out.npz"):
+        assert run("catalogue", "export", "marks.db", name) == 0
+    with open("out.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["motif"] for row in rows] == [mark.motif for mark in MARKS[:12]]
+    assert json.loads((folder / "out.json").read_text())[3]["date"] == 1430
+    descriptors = radoncdt.Descriptors.load("out.npz")
+    assert len(descriptors) == 12
+    with np.load("out.npz") as arrays:
+        assert_array_equal(arrays["numbers"], np.arange(1, 13))
+    assert run("catalogue", "export", "marks.db", "out.txt") == 2
+    assert "must end in .csv, .json, .npz" in capsys.readouterr().err
+
+
+def test_an_empty_catalogue_works(folder, capsys):
+    Catalogue("empty.db", create=True).close()
+    for action in ("list", "check"):
+        assert run("catalogue", action, "empty.db") == 0
+    for name in ("out.csv", "out.json", "out.npz"):
+        assert run("catalogue", "export", "empty.db", name) == 0
+    assert run("search", "empty.db", "marks/001.png") == 2
+    assert "has no entries" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------- checking
+
+
+def test_a_whole_catalogue_has_no_problems(made, folder, capsys):
+    made.close()
+    assert run("catalogue", "check", "marks.db") == 0
+    assert "12 entries, 0 problems" in capsys.readouterr().out
+
+
+def test_files_that_changed_or_are_gone_are_found(made, folder, capsys):
+    save("marks/002.png", MARKS[20].image())
+    (folder / "marks" / "004.png").unlink()
+    made.close()
+    assert run("catalogue", "check", "marks.db") == 1
+    out = capsys.readouterr().out
+    assert "entry 3: its file has changed since" in out
+    assert "entry 5: its file is not there any more" in out
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("UPDATE descriptors SET curves = x'00' WHERE entry = 2", "entry 2: its descriptor is missing or damaged"),
+        ("DELETE FROM descriptors WHERE entry = 2", "entry 2: its descriptor is missing"),
+        ("UPDATE descriptors SET moments = zeroblob(48) WHERE entry = 2", "entry 2: its scatter is not positive"),
+        ("UPDATE descriptors SET curves = replace(hex(zeroblob(3584)), '00', 'ÿþ')", "entry 1: its descriptor"),
+        ("UPDATE entries SET picture = x'1234' WHERE id = 2", "entry 2: its ink is damaged"),
+        ("UPDATE entries SET ink = '{}}' WHERE id = 2", "entry 2: its ink is damaged"),
+        ("DELETE FROM metadata WHERE entry = 2", "entry 2: has no metadata"),
+        ("UPDATE settings SET value = '{}'", "catalogue: .*settings"),
+    ],
+)
+def test_damaged_rows_are_found(made, folder, capsys, change, message):
+    made.close()
+    with sqlite3.connect("marks.db") as db:
+        db.execute(change)
+    db.close()
+    assert run("catalogue", "check", "marks.db") == 1
+    import re
+
+    assert re.search(message, capsys.readouterr().out)
+
+
+def test_summaries_are_checked(made, folder):
+    store = made._store
+    from radoncdt.catalogue.index import summaries_of
+
+    wrong = summaries_of(store)
+    wrong.values[3] += 1
+    with store.transaction():
+        store.db.execute("UPDATE summaries SET arrays = ?", [wrong.saved()])
+    assert [problem.entry for problem in made.check()] == [None]
+    with store.transaction():
+        store.db.execute("UPDATE summaries SET arrays = x'00'")
+    assert made.check() == []  # they are made again
+    assert made.search("marks/003.png").matches[0].entry == 4
+
+
+def test_wrong_calls_are_refused(made):
+    with pytest.raises(CatalogueError, match="no entry 77"):
+        made.picture(77)
+    with pytest.raises(ValueError, match="`kind` must be one of"):
+        made.add("marks", kind="sketch")
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        made.add("marks", colour="red")

@@ -1,0 +1,291 @@
+"""Searching a catalogue: exactness, chances, conditions, plausible maps, sizes, reports."""
+
+import csv
+import shutil
+
+import numpy as np
+import pytest
+from marks import MARKS, save, save_marks
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+
+import radoncdt
+from radoncdt import cli, datasets
+from radoncdt.catalogue import Catalogue, CatalogueError
+from radoncdt.catalogue.chance import NEIGHBOURS, chances, fisher_g
+from radoncdt.catalogue.index import StoredIndex
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A catalogue of 24 marks, and a folder with queries."""
+    folder = tmp_path_factory.mktemp("search")
+    save_marks(folder / "marks", 24)
+    with Catalogue(folder / "marks.db", create=True) as catalogue:
+        catalogue.add(folder / "marks", metadata=folder / "marks.csv")
+    queries = MARKS.queries(6, rng=4)
+    for k, image in enumerate(queries.images):
+        save(folder / "queries" / f"q{k}.png", image)
+    return folder, queries
+
+
+@pytest.fixture
+def folder(made, monkeypatch):
+    monkeypatch.chdir(made[0])
+    return made[0]
+
+
+def run(*arguments):
+    try:
+        return cli.main([str(a) for a in arguments])
+    except SystemExit as stop:
+        return stop.code
+
+
+def test_queries_find_their_marks(folder, made):
+    with Catalogue("marks.db") as catalogue:
+        for k, mark in enumerate(made[1].marks):
+            best = catalogue.search(f"queries/q{k}.png").matches[0]
+            assert best.entry == mark + 1
+            assert best.metadata["motif"] == MARKS[mark].motif
+
+
+def test_the_map_leads_from_the_query_to_the_entry(folder, made):
+    with Catalogue("marks.db") as catalogue:
+        for k, (matrix, shift) in enumerate(zip(*made[1].maps)):
+            found = catalogue.search(f"queries/q{k}.png").matches[0].registration
+            best = min((found, *found.alternatives), key=lambda r: np.linalg.norm(r.matrix @ matrix - np.eye(2)))
+            assert np.linalg.norm(best.matrix @ matrix - np.eye(2)) < 0.15  # lines are bent, and the pen is another
+            assert np.linalg.norm(best.matrix @ shift + best.shift) < 15
+
+
+def test_it_finds_exactly_what_comparing_all_would_find(folder):
+    with Catalogue("marks.db") as catalogue:
+        store = catalogue._store
+        index, settings = StoredIndex(store), store.settings
+        everything = store.descriptors(index.numbers, settings)
+        for k in range(6):
+            ink = radoncdt.ink.read_ink(f"queries/q{k}.png", kind="drawing")
+            query = radoncdt.describe(ink, **settings._asdict()).astype(np.float32)
+            distances = radoncdt.affine_distances(query, everything)[0]
+            order = np.lexsort([index.numbers, distances])
+            found, numbers = index.nearest(query, 5)
+            assert_array_equal(numbers, index.numbers[order[:5]])
+            assert_array_equal(found, distances[order[:5]])
+            among = index.numbers[::2]
+            found, numbers = index.nearest(query, 30, among=among)
+            assert_array_equal(np.sort(numbers), among)
+
+
+def test_entries_are_left_out_by_their_bounds(tmp_path):
+    """Of many entries few are compared, also when entries were added in several steps."""
+    marks = datasets.watermarks(400, seed=9)
+    for k, mark in enumerate(marks):
+        save(tmp_path / "all" / f"{k // 100}" / f"{k}.png", mark.image())
+    with Catalogue(tmp_path / "m.db", create=True) as catalogue:
+        for part in range(4):
+            catalogue.add(tmp_path / "all" / f"{part}")
+        result = catalogue.search(tmp_path / "all" / "2" / "222.png", top=1)
+        assert result.matches[0].distance < 1e-3
+        assert catalogue._index.compared < 300
+
+
+# ---------------------------------------------------------------- chances
+
+
+@pytest.mark.parametrize("n", [2, 5, 31])
+def test_chances_are_those_of_the_largest_share(n):
+    """Against simulation: uniform for exponential variables, to three standard errors of the Kolmogorov distance."""
+    draws = np.random.default_rng(0).exponential(size=(4000, n))
+    found = [fisher_g(row.max() / row.sum(), n) for row in draws]
+    assert stats.kstest(found, "uniform").statistic < 1.63 / np.sqrt(4000)  # 1 % level
+
+
+def test_chances_do_not_depend_on_unit_or_dimension():
+    random = np.random.default_rng(1)
+    u = np.sort(random.uniform(size=200))
+    assert_allclose(chances(u, 3), chances(7 * u ** (1 / 9), 3), rtol=1e-9)
+
+
+def test_a_match_has_a_small_chance_and_others_have_not():
+    random = np.random.default_rng(2)
+    distances = np.sort(0.2 * random.uniform(size=1000) ** (1 / 8))
+    matched = np.concatenate([[distances[0] / 10], distances])
+    assert chances(matched, 1)[0] < 1e-6
+    assert_allclose(chances(matched, 3)[1:], chances(distances, 2))
+
+
+def test_few_entries_have_no_chance():
+    assert chances(np.array([0.1, 0.2]), 2) == [None, None]
+    assert chances(np.zeros(0), 2) == []
+    assert chances(np.array([0.1, 0.2, 0.3, 0.4, np.inf]), 5)[:1] != [None]
+
+
+def test_chances_are_uniform_for_marks_that_are_not_there():
+    """Marks that the catalogue does not have, against marks it has: of one query's best, and over queries."""
+    marks = datasets.watermarks(700, seed=3)
+    lone = [k for k in range(700) if marks.twins[k] < 0]
+    described = radoncdt.describe(
+        [marks[k].image() for k in lone[:500]], n_levels=32, moments="robust", trim=1 / 16
+    ).astype(np.float32)
+    entries, queries = described[:380], described[380:]
+    distances = np.sort(radoncdt.affine_distances(queries, entries), axis=1)[:, : NEIGHBOURS + 1]
+    found = [chances(row, 1)[0] for row in distances]
+    assert stats.kstest(found, "uniform").pvalue > 0.01
+    assert 0.02 < np.mean(np.array(found) < 0.1) < 0.2
+
+
+# ---------------------------------------------------------------- conditions
+
+
+def test_conditions_choose_entries(folder):
+    with Catalogue("marks.db") as catalogue:
+        motif = MARKS[3].motif
+        result = catalogue.search("queries/q0.png", where=f"motif = '{motif}' and date < 1500")
+        assert result.searched == sum(mark.motif == motif for mark in MARKS[:10])
+        assert all(match.metadata["motif"] == motif for match in result.matches)
+        assert catalogue.search("queries/q0.png", where="date > 3000").matches == ()
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "1); DROP TABLE entries; --",
+        "1) UNION SELECT name FROM sqlite_master --",
+        "motif = (SELECT value FROM settings)",
+        "id IN (SELECT entry FROM descriptors)",
+        "hash = 'x'",
+        "picture IS NOT NULL",
+        "load_extension('x')",
+        "writefile('x', 'y')",
+        "randomblob(1000000000) = 1",
+        "id IN (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n)",
+        "EXISTS (SELECT 1 FROM pragma_database_list)",
+        "PRAGMA user_version = 7",
+        "ATTACH 'other.db' AS other",
+        "",
+        "motif =",
+        "colour = 'red'",
+        "motif = 'crown\0'",
+    ],
+)
+def test_conditions_can_only_compare(folder, condition):
+    before = (folder / "marks.db").read_bytes()
+    with Catalogue("marks.db") as catalogue, pytest.raises(CatalogueError, match="--where must be a condition"):
+        catalogue.search("queries/q0.png", where=condition)
+    assert (folder / "marks.db").read_bytes() == before
+
+
+def test_conditions_may_not_take_for_ever(folder):
+    """The product of many copies of a table."""
+    tables = ", ".join(f"metadata m{k}" for k in range(9))
+    with Catalogue("marks.db") as catalogue, pytest.raises(CatalogueError, match="interrupted"):
+        catalogue.search("queries/q0.png", where=f"(SELECT count(*) FROM {tables}) > 1")
+
+
+# ---------------------------------------------------------------- plausible maps and sizes
+
+
+def test_mirror_images_can_be_told_apart(folder):
+    mirrored = save(folder / "mirrored.png", MARKS[1].image()[:, ::-1])
+    with Catalogue("marks.db") as catalogue:
+        best = catalogue.search(mirrored).matches[0]
+        assert (best.entry, best.registration.mirrored) == (2, True)
+        other = [match for match in catalogue.search(mirrored, reflections=False, top=24).matches if match.entry == 2]
+        assert other[0].distance > 3 * best.distance
+        assert not other[0].registration.mirrored
+
+
+def test_maps_that_are_not_plausible_are_left_out(folder):
+    wide = save(folder / "wide.png", np.repeat(MARKS[1].image(), 3, axis=1))
+    with Catalogue("marks.db") as catalogue:
+        best = catalogue.search(wide).matches[0]
+        assert best.entry == 2
+        assert best.registration.aspect == pytest.approx(3, rel=0.02)
+        for match in catalogue.search(wide, max_aspect=1.5, max_shear=10, top=24).matches:
+            assert match.registration.aspect <= 1.5 * 1.001
+            assert abs(match.registration.shear) <= 10.01
+
+
+def test_sizes_in_millimetres_choose_entries(folder, tmp_path):
+    """The same mark twice, as large again on paper."""
+    shutil.copytree(folder / "marks", tmp_path / "marks")
+    image = MARKS[1].image()
+    save(tmp_path / "marks" / "zoomed.png", np.pad(image, 10))
+    columns, rows = (np.flatnonzero(image.any(axis=axis)) for axis in (0, 1))
+    width, height = 0.2 * np.ptp(columns), 0.2 * np.ptp(rows)
+    (tmp_path / "sizes.csv").write_text(f"file,width_mm,height_mm\n001.png,{width},{height}\nzoomed.png,{2 * width},\n")
+    with Catalogue(tmp_path / "m.db", create=True) as catalogue:
+        catalogue.add(tmp_path / "marks", metadata=tmp_path / "sizes.csv")
+        turned = np.rot90(image)
+
+        def found(factor):
+            query = np.uint8(255 - 255 * turned)
+            matches = catalogue.search(query, size_mm=(factor * height, factor * width), top=25).matches
+            return {match.file.rsplit("/", 1)[-1] for match in matches} & {"001.png", "zoomed.png"}
+
+        assert found(1) == {"001.png"}
+        assert found(2) == {"zoomed.png"}
+        assert found(5) == set()
+        with pytest.raises(ValueError, match="`size_mm` must be"):
+            catalogue.search("queries/q0.png", size_mm=(0, 1))
+
+
+# ---------------------------------------------------------------- the command
+
+
+def test_a_search_is_printed(folder, made, capsys):
+    assert run("search", "marks.db", "queries/q0.png", "--top", 3) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 6
+    assert lines[0].split()[:3] == ["1", "entry", str(made[1].marks[0] + 1)]
+    assert "rotated by" in lines[1]
+
+
+def test_a_report_has_all_pictures(folder, tmp_path, capsys):
+    report, table = tmp_path / "found.html", tmp_path / "found.csv"
+    assert run("search", "marks.db", "queries", "--report", report, "--csv", table, "--top", 4) == 0
+    text = report.read_text()
+    assert text.count("data:image/png;base64,") == 6 * (2 + 2 * 4)
+    assert text.count("<h2") == 6
+    with table.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 24
+    assert {"query", "rank", "entry", "distance", "chance", "map", "motif"} <= set(rows[0])
+
+
+def test_names_and_metadata_are_no_html(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save("marks/<b>&\"quotes'.png", MARKS[0].image())
+    save("marks/ordinary.png", MARKS[1].image())
+    (tmp_path / "t.csv").write_text("file,motif,link\nordinary,<script>alert(1)</script>,javascript:alert(1)\n")
+    with Catalogue("m.db", create=True) as catalogue:
+        catalogue.add("marks", metadata="t.csv")
+    assert run("search", "m.db", "marks/ordinary.png", "--report", "r.html") == 0
+    text = (tmp_path / "r.html").read_text()
+    assert "<script" not in text
+    assert "<b>&" not in text
+    assert 'href="javascript' not in text
+
+
+def test_bad_queries_are_refused(folder, tmp_path, capsys):
+    (tmp_path / "text.png").write_text("no image")
+    assert run("search", "marks.db", tmp_path / "text.png") == 1
+    assert "is no image" in capsys.readouterr().err
+    save(tmp_path / "good.png", MARKS[0].image())
+    assert run("search", "marks.db", tmp_path, "--csv", tmp_path / "t.csv", "--report", tmp_path / "r.html") == 1
+    assert "Not searched for" in (tmp_path / "r.html").read_text()
+    for wrong in (
+        ("--top", 0),
+        ("--roi", "1,2,3"),
+        ("--size-mm", "3"),
+        ("--size-mm", "3x-1"),
+        ("--max-aspect", "0.5"),
+        ("--threshold", "3"),
+        ("--report", "nowhere/r.html"),
+        ("--kind", "sketch"),
+        ("--where", "nonsense ="),
+    ):
+        assert run("search", "marks.db", "queries/q0.png", *wrong) == 2, wrong
+    assert run("search", "missing.db", "queries/q0.png") == 2
+    assert "there is no such catalogue" in capsys.readouterr().err

@@ -1,7 +1,7 @@
 # Every target makes the virtual environment it needs, below .venv/.
 PYTHON ?= python3
 
-.PHONY: test reproduce bench bench-quick picture clean
+.PHONY: test reproduce demo bench bench-quick picture clean
 
 test: .venv/test/ready
 	.venv/test/bin/ruff check .
@@ -23,6 +23,9 @@ bench: .venv/bench/ready
 
 bench-quick: .venv/quick/ready
 	.venv/quick/bin/python benchmarks/compare.py --quick
+
+demo: .venv/plot/ready
+	.venv/plot/bin/python examples/search_watermarks.py --out demo
 
 picture: .venv/plot/ready
 	.venv/plot/bin/python examples/recognise_shapes.py --picture docs/recognise_shapes.png

@@ -46,34 +46,33 @@ def many(tmp_path_factory):
 
 KILLED = """
 import sys
-from radoncdt.catalogue import Catalogue, adding
-adding.BATCH = 3
-print("ready", flush=True)
+from radoncdt.catalogue import Catalogue, adding, store
+
+adding.BATCH, put = 1, store.Store.put
+store.Store.put = lambda self, results: (print("put", flush=True), put(self, results))[1]
 with Catalogue(sys.argv[1], create=True) as catalogue:
-    catalogue.add(sys.argv[2], metadata=sys.argv[3], n_jobs=2)
-print("done", flush=True)
+    catalogue.add(sys.argv[2], metadata=sys.argv[3], n_jobs=1)
 """
 
 
 def test_killed_processes_leave_a_whole_catalogue(many, tmp_path):
-    """Twenty are killed, each at a random moment; then one completes what they began."""
-    path, rng, arguments = tmp_path / "killed.db", random.Random(0), None
-    killed = 0
+    """Twenty are killed, each a random moment after it began to store something; then one completes what they began."""
+    path, rng = tmp_path / "killed.db", random.Random(0)
+    sizes = []
     for _ in range(20):
         arguments = [sys.executable, "-c", KILLED, str(path), str(many / "marks"), str(many / "marks.csv")]
-        process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
-        process.stdout.readline()
-        try:
-            process.wait(timeout=rng.uniform(0, 1.5))
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            killed += 1
-        process.wait()
-        process.stdout.close()
-        if path.exists() and path.stat().st_size:
-            with Catalogue(path) as catalogue:
-                assert catalogue.check() == []
-    assert killed
+        with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as process:
+            process.stdout.readline()
+            try:
+                process.wait(timeout=rng.uniform(0, 0.015))
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+            assert process.wait() == -signal.SIGKILL
+        with Catalogue(path) as catalogue:
+            assert catalogue.check() == []
+            sizes.append(len(catalogue))
+    assert sizes == sorted(sizes)
+    assert 0 < sizes[-1] < 24
     with Catalogue(path, create=True) as catalogue:
         catalogue.add(many / "marks", metadata=many / "marks.csv")
     assert content(path) == content(many / "reference" / "whole.db")

@@ -111,7 +111,7 @@ def test_a_match_has_a_small_chance_and_others_have_not():
     random = np.random.default_rng(2)
     distances = np.sort(0.2 * random.uniform(size=1000) ** (1 / 8))
     matched = np.concatenate([[distances[0] / 10], distances])
-    assert chances(matched, 1)[0] < 1e-6
+    assert chances(matched, 1)[0] < 0.01
     assert_allclose(chances(matched, 3)[1:], chances(distances, 2))
 
 
@@ -122,17 +122,14 @@ def test_few_entries_have_no_chance():
 
 
 def test_chances_are_uniform_for_marks_that_are_not_there():
-    """Marks that the catalogue does not have, against marks it has: of one query's best, and over queries."""
-    marks = datasets.watermarks(700, seed=3)
-    lone = [k for k in range(700) if marks.twins[k] < 0]
-    described = radoncdt.describe(
-        [marks[k].image() for k in lone[:500]], n_levels=32, moments="robust", trim=1 / 16
-    ).astype(np.float32)
-    entries, queries = described[:380], described[380:]
+    """Marks drawn again by another hand, against a catalogue that has others of the same motifs."""
+    options = {"n_levels": 32, "moments": "robust", "nu": 10, "trim": 1 / 16}
+    entries = radoncdt.describe([mark.image() for mark in datasets.watermarks(800, seed=3)], **options)
+    queries = radoncdt.describe(datasets.watermarks(300, seed=4).queries(150, rng=0).images, **options)
     distances = np.sort(radoncdt.affine_distances(queries, entries), axis=1)[:, : NEIGHBOURS + 1]
-    found = [chances(row, 1)[0] for row in distances]
+    found = np.array([chances(row, 1)[0] for row in distances])
     assert stats.kstest(found, "uniform").pvalue > 0.01
-    assert 0.02 < np.mean(np.array(found) < 0.1) < 0.2
+    assert 0.03 < np.mean(found < 0.1) < 0.2
 
 
 # ---------------------------------------------------------------- conditions
@@ -178,9 +175,11 @@ def test_conditions_can_only_compare(folder, condition):
 
 def test_conditions_may_not_take_for_ever(folder):
     """The product of many copies of a table."""
-    tables = ", ".join(f"metadata m{k}" for k in range(9))
+    names = "abcdefghi"
+    tables, total = ", ".join(f"metadata {name}" for name in names), " + ".join(f"{name}.date" for name in names)
+    condition = f"EXISTS (SELECT 1 FROM {tables} WHERE {total} < 0)"
     with Catalogue("marks.db") as catalogue, pytest.raises(CatalogueError, match="interrupted"):
-        catalogue.search("queries/q0.png", where=f"(SELECT count(*) FROM {tables}) > 1")
+        catalogue.search("queries/q0.png", where=condition)
 
 
 # ---------------------------------------------------------------- plausible maps and sizes

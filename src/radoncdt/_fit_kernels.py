@@ -58,8 +58,8 @@ def fit(base, terms, some, targets, few, ridge, coefficients, size, most, iterat
     Of the points those numbered `some`, each with the target nearest to it, and of the targets those numbered `few`,
     each with the point nearest to it, are pairs. The coefficients are those of least squares over all pairs, weighted
     by 1/(1 + (d/s)²)², s being WIDE times the median of the distances d, plus `ridge` (k,) times their own squares
-    times the number of pairs; then pairs are formed again. The result is the mean of the distances that are left, of which
-    none counts more than `most`; both are shares of the size.
+    times the number of pairs; then pairs are formed again. The result is the mean of the distances that are left, of
+    which none counts more than `most`; both are shares of the size.
     """
     n, m, k = len(some), len(few), terms.shape[1]
     columns, rows = np.empty(len(base), np.float32), np.empty(len(base), np.float32)

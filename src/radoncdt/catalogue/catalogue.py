@@ -192,6 +192,14 @@ class Catalogue:
 
     # ------------------------------------------------------------ search
 
+    def open(self) -> StoredIndex:
+        """Read what searches need first; the first search does it otherwise."""
+        if self._index is None:
+            if not len(self):
+                raise CatalogueError(f"{self.path}: has no entries")
+            self._index = StoredIndex(self._store)
+        return self._index
+
     def search(
         self,
         image: str | os.PathLike[str] | ArrayLike,
@@ -230,9 +238,8 @@ class Catalogue:
             Options of `radoncdt.ink.InkOptions`.
         """
         _checks.count(top, "top", 1)
-        if self._index is None:
-            self._index = StoredIndex(self._store)
+        index = self.open()
         among = None if where is None else admitted(self.path, where)
         limits = searching.Limits(top, among, reflections, Plausible(max_aspect, max_shear), size_mm)
-        query = searching.query_of(image, roi, mask, {"kind": "drawing", **ink}, self._index.settings, n_jobs)
-        return searching.search(self._store, self._index, query, limits, n_jobs)
+        query = searching.query_of(image, roi, mask, {"kind": "drawing", **ink}, index.settings, n_jobs)
+        return searching.search(self._store, index, query, limits, n_jobs)

@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-NEIGHBOURS = 32
-"""Distances that a chance is computed from, beside those of the entries that are shown."""
+NEIGHBOURS = 8
+"""Farther entries that a chance is computed from, k − 1 = 8: with more, marks of the same motif and others would be
+mixed, which lie at different distances; with fewer, matches would hardly stand out."""
 
 
 def fisher_g(share: float, n: int) -> float:

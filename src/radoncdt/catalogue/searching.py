@@ -14,6 +14,7 @@ from radoncdt.catalogue.index import StoredIndex
 from radoncdt.catalogue.store import CatalogueError, Store
 from radoncdt.descriptors import Descriptors, Settings, describe
 from radoncdt.ink import find_ink, read_ink
+from radoncdt.ink.pictures import readable
 from radoncdt.registration import Plausible, Registration, register
 
 MORE = 10
@@ -84,7 +85,7 @@ def query_of(image: Any, roi: Any, mask: Any, ink: dict[str, Any], settings: Set
     descriptor = describe(
         measure, n_angles=n_angles, n_levels=n_levels, moments=moments, nu=nu or 1.0, trim=trim, n_jobs=n_jobs
     )
-    return Query(str(image) if is_file else "image", measure, descriptor, line_points(measure))
+    return Query(readable(image) if is_file else "image", measure, descriptor, line_points(measure))
 
 
 def search(store: Store, index: StoredIndex, query: Query, limits: Limits, n_jobs: int | None) -> Result:

@@ -60,6 +60,10 @@ and covariance, 6 numbers in float64. `summaries` is what a search reads first; 
 again as needed."""
 
 
+ERRORS = (sqlite3.Error, UnicodeDecodeError)
+"""Of SQLite; the second where a message has text of a damaged file."""
+
+
 class CatalogueError(ValueError):
     """A file that is no catalogue, or cannot be used as one; the message names it and says why."""
 
@@ -88,6 +92,22 @@ class Failure(NamedTuple):
     reason: str
 
 
+def connect(path: Path, *, create: bool = False, write: bool = False) -> sqlite3.Connection:
+    """Open a file that is there, or is to be made, to be read or written.
+
+    What a killed process left half written is taken back by whoever comes next, who must be able to write, even if it
+    is to read.
+    """
+    may_write = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+    mode = "rwc" if create else "rw" if write or may_write else "ro"
+    address = f"{path.absolute().as_uri()}?mode={mode}"
+    db = sqlite3.connect(address, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False)
+    if not (create or write):
+        db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        db.execute("PRAGMA query_only = ON")
+    return db
+
+
 class Store:
     """An open catalogue file. See `radoncdt.catalogue.Catalogue` for what users call."""
 
@@ -100,18 +120,12 @@ class Store:
             raise CatalogueError(f"{path}: there is no such catalogue")
         if new and not self.path.parent.is_dir():
             raise CatalogueError(f"{path}: must be in a folder that exists")
-        mode = "rwc" if create else "rw" if write else "ro"
         try:
-            self.db = sqlite3.connect(
-                f"{self.path.absolute().as_uri()}?mode={mode}",
-                uri=True,
-                timeout=WAIT,
-                isolation_level=None,
-                check_same_thread=False,
-            )
+            self.db = connect(self.path, create=create, write=write)
+            self.db.text_factory = lambda text: text.decode("utf-8", "replace")  # of a damaged file
             self.db.execute("PRAGMA foreign_keys = ON")
             self._open(create)
-        except sqlite3.Error as error:
+        except ERRORS as error:
             raise self.explained(error) from error
 
     def _open(self, create: bool) -> None:
@@ -134,9 +148,9 @@ class Store:
                 f"{self.path}: was written by a newer radoncdt (schema {version}, this one knows {VERSION}); update it"
             )
 
-    def explained(self, error: sqlite3.Error) -> Exception:
+    def explained(self, error: Exception) -> Exception:
         """An error of SQLite in words of ours."""
-        text = str(error)
+        text = "malformed text" if isinstance(error, UnicodeDecodeError) else str(error)
         if "not a database" in text or "malformed" in text:
             return CatalogueError(f"{self.path}: is no catalogue, or is damaged: {text}")
         if "locked" in text or "busy" in text:
@@ -161,13 +175,13 @@ class Store:
                 if self.db.in_transaction:
                     self.db.execute("ROLLBACK")
                 raise
-        except sqlite3.Error as error:
+        except ERRORS as error:
             raise self.explained(error) from error
 
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         try:
             return self.db.execute(statement, values).fetchall()
-        except sqlite3.Error as error:
+        except ERRORS as error:
             raise self.explained(error) from error
 
     def close(self) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt.catalogue.store import CatalogueError
+from radoncdt.catalogue.store import CatalogueError, connect
 
 READABLE = {"entries": frozenset({"id", "file", "note", "width", "height"}), "metadata": None}
 """Tables, and their columns; None stands for all."""
@@ -45,8 +45,7 @@ def admitted(path: Path, condition: str) -> NDArray[np.int64]:
     """
     if "\0" in condition:
         raise CatalogueError("--where must be a condition, got one with a NUL character")
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)) as db:
-        db.execute("PRAGMA query_only = ON")
+    with closing(connect(path)) as db:
         db.execute("PRAGMA trusted_schema = OFF")
         refused: list[str] = []
         db.set_authorizer(lambda *action: _judge(refused, *action))
@@ -74,7 +73,7 @@ def admitted(path: Path, condition: str) -> NDArray[np.int64]:
 
 
 def _columns(path: Path) -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+    with closing(connect(path)) as db:
         return db.execute("PRAGMA table_info (metadata)").fetchall()
 
 

@@ -14,9 +14,9 @@ from radoncdt.cli.options import (
     in_words_of_the_command,
     ink_kind_options,
     ink_settings,
-    readable,
     write,
 )
+from radoncdt.ink.pictures import readable
 
 EPILOG = """\
 A catalogue is one file. Its entries are image files that were read; they stay where they are.

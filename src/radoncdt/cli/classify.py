@@ -15,9 +15,9 @@ from radoncdt.cli.options import (
     in_words_of_the_command,
     ink_kind_options,
     ink_settings,
-    readable,
     write,
 )
+from radoncdt.ink.pictures import readable
 
 
 def add_parser(commands: Any) -> None:

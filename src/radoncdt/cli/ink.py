@@ -17,11 +17,11 @@ from radoncdt.cli.options import (
     in_words_of_the_command,
     ink_kind_options,
     ink_settings,
-    readable,
     region_of,
     region_options,
 )
 from radoncdt.ink import InkError, ink_steps
+from radoncdt.ink.pictures import readable
 
 
 def add_parser(commands: Any) -> None:

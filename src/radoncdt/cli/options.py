@@ -150,11 +150,6 @@ def drawable(out: Path) -> bool:
     return out.suffix.lower().lstrip(".") in FigureCanvasBase.get_supported_filetypes()
 
 
-def readable(name: str) -> str:
-    """A file name that any terminal can print, whatever bytes it is made of."""
-    return os.fsencode(name).decode("utf-8", "replace")
-
-
 def write(text: str | bytes, file: IO[bytes]) -> None:
     """For `write_whole`."""
     file.write(text.encode() if isinstance(text, str) else text)

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from radoncdt import datasets, experiments
-from radoncdt.cli.options import check_jobs, check_matplotlib, in_words_of_the_command, readable
+from radoncdt.cli.options import check_jobs, check_matplotlib, in_words_of_the_command
 from radoncdt.experiments import MORE_PARTS, PARTS, PROTOCOLS
+from radoncdt.ink.pictures import readable
 
 EPILOG = """\
 --out gets report.html, report.md, a .csv and a .json for each table, results.json with all cells, and figures/ as

@@ -17,12 +17,12 @@ from radoncdt.cli.options import (
     in_words_of_the_command,
     ink_kind_options,
     ink_settings,
-    readable,
     region_of,
     region_options,
     write,
 )
 from radoncdt.ink import InkError, image_files
+from radoncdt.ink.pictures import readable
 
 EPILOG = """\
 For each entry that is found: its rank, its number, the distance (near 0 for copies of one mark), the chance (how often
@@ -64,6 +64,7 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("--report", type=Path, metavar="FILE.html", help="write a page with pictures and overlays")
     parser.add_argument("--csv", type=Path, metavar="FILE.csv", help="write a table of all that was found")
+    parser.add_argument("--quiet", action="store_true", help="do not print what was found, only where it is written")
     parser.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads (default -1, all cores)")
     parser.set_defaults(run=run, parser=parser)
 
@@ -106,8 +107,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     failures: list[tuple[str, str]] = []
     try:
         with Catalogue(options.catalogue) as catalogue:
-            if not len(catalogue):
-                raise CatalogueError(f"{options.catalogue}: has no entries")
+            catalogue.open()
             for file in tqdm(files, unit="query", delay=2, disable=None if several else True):
                 try:
                     with warnings.catch_warnings(record=True) as notes:
@@ -120,7 +120,8 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
                 for note in notes:
                     print(f"radoncdt: {note.message}", file=sys.stderr)
                 results.append(result)
-                _print(result, several)
+                if not options.quiet:
+                    _print(result, several)
             if options.report is not None:
                 write_whole(options.report, partial(write, pages.html(catalogue, results, failures)))
                 print(readable(str(options.report)))

@@ -17,8 +17,8 @@ from radoncdt.cli.options import (
     drawable,
     files,
     inks,
-    readable,
 )
+from radoncdt.ink.pictures import readable
 
 
 def add_parser(commands: Any) -> None:

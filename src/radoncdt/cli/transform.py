@@ -21,8 +21,8 @@ from radoncdt.cli.options import (
     files,
     in_words_of_the_command,
     inks,
-    readable,
 )
+from radoncdt.ink.pictures import readable
 from radoncdt.rcdt import DIRECTIONS, POOLS, WHITENED_POOLS, check_pool
 
 BATCH = 64

@@ -147,6 +147,11 @@ def _deep_tiff(path: Path) -> tuple[NDArray[Any], int]:
         raise UnidentifiedImageError from None
 
 
+def readable(name: str | os.PathLike[str]) -> str:
+    """A file name that any terminal or file can show, whatever bytes it is made of."""
+    return os.fsencode(name).decode("utf-8", "replace")
+
+
 def image_files(paths: list[Any]) -> list[Path]:
     """The files among paths, and the image files in the folders among them, sorted."""
     found: list[Path] = []

@@ -1,0 +1,177 @@
+"""Catalogues: how many marks are found, how uniform chances are, how fast images are added and large catalogues searched.
+
+    python benchmarks/catalogue.py [recognition] [chance] [adding] [large]
+
+recognition and chance have 1,000 made-up marks, large has 100,000 (some five minutes to make; RADONCDT_LARGE sets another
+number).
+"""
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+from reporting import Row, main
+from scipy import stats
+
+import radoncdt
+from radoncdt import datasets
+from radoncdt.catalogue import Catalogue
+from radoncdt.catalogue.adding import box_of, picture_of_ink
+from radoncdt.catalogue.index import store_summaries
+from radoncdt.catalogue.store import SETTINGS, Entry, packed
+from radoncdt.datasets.drawing import draw
+
+QUERIES = 200
+LARGE = int(os.environ.get("RADONCDT_LARGE", "100000"))
+LIMITS = {"drawing": (0.98, -np.inf), "specks": (0.95, -np.inf), "photograph": (0.7, 0.85)}
+"""Shares of queries whose mark is the first, and among the first ten."""
+
+
+def page(kind: str, image: NDArray[np.float32]) -> NDArray[np.uint8]:
+    grey: NDArray[np.uint8] = np.rint(255 * (image if kind == "photograph" else 1 - image)).astype(np.uint8)
+    return grey
+
+
+def save_marks(marks: datasets.Watermarks, folder: Path, size: int = 256, pen: float = 4.0) -> None:
+    folder.mkdir()
+    for number, mark in enumerate(marks):
+        image = draw(mark.lines, size=size, line_width=pen)
+        Image.fromarray(page("drawing", image)).save(folder / f"{number:06}.png")
+
+
+def recognition() -> Iterator[Row]:
+    marks = datasets.watermarks(1000)
+    with tempfile.TemporaryDirectory() as name:
+        save_marks(marks, Path(name) / "marks")
+        with Catalogue(Path(name) / "marks.db", create=True) as catalogue:
+            catalogue.add(Path(name) / "marks")
+            for kind, (first, ten) in LIMITS.items():
+                queries, ranks, twins = marks.queries(QUERIES, kind=kind, rng=100), [], 0
+                for image, mark in zip(queries.images, queries.marks):
+                    how = "photo" if kind == "photograph" else "drawing"
+                    matches = catalogue.search(page(kind, image), kind=how).matches
+                    numbers = [match.entry - 1 for match in matches]
+                    ranks.append(numbers.index(mark) if mark in numbers else 1000)
+                    twins += int(numbers[0] == marks.twins[mark])
+                yield (
+                    f"{kind}: the right mark is the first, of {QUERIES}",
+                    float(np.mean(np.array(ranks) == 0)),
+                    "≥",
+                    first,
+                )
+                yield f"{kind}: it is among the first ten", float(np.mean(np.array(ranks) < 10)), "≥", ten
+                yield f"{kind}: its near-twin is the first instead", twins / QUERIES, "≤", np.inf
+
+
+def chance() -> Iterator[Row]:
+    """Of the first entry found for marks that the catalogue does not have; uniform chances are below p with chance p."""
+    marks, others = datasets.watermarks(1000), datasets.watermarks(1000, seed=1)
+    with tempfile.TemporaryDirectory() as name:
+        save_marks(marks, Path(name) / "marks")
+        with Catalogue(Path(name) / "marks.db", create=True) as catalogue:
+            catalogue.add(Path(name) / "marks")
+            for title, source in (("marks that are not there", others), ("marks that are", marks)):
+                images = source.queries(QUERIES, rng=200).images
+                found = [_chance_of_nearest(catalogue, page("drawing", image)) for image in images]
+                for level in (0.01, 0.05, 0.1, 0.5):
+                    yield (
+                        f"{title}: chance of the nearest below {level:g}",
+                        float(np.mean(np.array(found) < level)),
+                        "≤",
+                        np.inf,
+                    )
+                if source is others:
+                    distance = float(stats.kstest(found, "uniform").statistic)
+                    limit = float(stats.kstwo.ppf(0.99, QUERIES))
+                    yield f"{title}: Kolmogorov distance from uniform (limit: 1 % level)", distance, "≤", limit
+
+
+def _chance_of_nearest(catalogue: Catalogue, image: NDArray[np.uint8]) -> float:
+    nearest = min(catalogue.search(image).matches, key=lambda match: match.distance)
+    return 1.0 if nearest.chance is None else nearest.chance
+
+
+def adding() -> Iterator[Row]:
+    """Drawings of 512 × 512 pixels, decoding included, by two processes."""
+    with tempfile.TemporaryDirectory() as name:
+        save_marks(datasets.watermarks(2000, seed=2), Path(name) / "marks", 512, 8.0)
+        with Catalogue(Path(name) / "marks.db", create=True) as catalogue:
+            begin = time.perf_counter()
+            done = catalogue.add(Path(name) / "marks", n_jobs=2)
+            seconds = time.perf_counter() - begin
+        yield "drawings of 512 × 512 added a second, two processes", done.added / seconds, "≥", 100
+        size = (Path(name) / "marks.db").stat().st_size / done.added
+        yield "kilobytes of the catalogue an entry", size / 1000, "≤", np.inf
+
+
+def large() -> Iterator[Row]:
+    """Marks drawn at 128 × 128 pixels, put into the catalogue as they are; searched in a process of its own."""
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "large.db"
+        begin = time.perf_counter()
+        _make_large(path)
+        yield f"seconds to make a catalogue of {LARGE:,}", time.perf_counter() - begin, "≤", np.inf
+        yield "gigabytes of its file", path.stat().st_size / 1e9, "≤", np.inf
+        code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import catalogue; catalogue.search_large({str(path)!r})"
+        lines = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        for line in lines.splitlines():
+            title, figure, sign, limit = line.split("\t")
+            yield title, float(figure), sign, float(limit)
+
+
+def _make_large(path: Path) -> None:
+    marks = datasets.watermarks(LARGE, seed=5)
+    with Catalogue(path, create=True) as catalogue:
+        store = catalogue._store
+        for start in range(0, LARGE, 500):
+            images = [draw(mark.lines, size=128, line_width=2) for mark in marks[start : start + 500]]
+            n_angles, n_levels, moments, nu, trim = SETTINGS
+            found = radoncdt.describe(images, n_angles=n_angles, n_levels=n_levels, moments=moments, nu=nu, trim=trim)
+            entries = []
+            for k, image in enumerate(images):
+                number, box = start + k, box_of(image)
+                picture, stored = picture_of_ink(image), packed(found[k])
+                entries.append(Entry(str(number), f"{number}.png", "{}", 128, 128, *box, "", picture, *stored))
+            store.put([(entry, {"motif": marks[start + k].motif}) for k, entry in enumerate(entries)])
+        store_summaries(store)
+
+
+def search_large(path: str) -> None:
+    """Print rows of figures, tabs between them."""
+    marks = datasets.watermarks(2000, seed=5)
+    radoncdt.describe(marks[0].image())  # compiled before time is taken
+    begin = time.perf_counter()
+    catalogue = Catalogue(path)
+    catalogue.open()
+    print("opening it, s", time.perf_counter() - begin, "≤", 1, sep="\t")
+    for kind, limit in (("drawing", 0.2), ("photograph", np.inf)):
+        seconds, ranks, compared = [], [], []
+        queries = marks.queries(60, kind=kind, rng=0)
+        for number, (image, mark) in enumerate(zip(queries.images, queries.marks)):
+            how = "photo" if kind == "photograph" else "drawing"
+            query = page(kind, image)
+            begin = time.perf_counter()
+            matches = catalogue.search(query, kind=how).matches
+            if number >= 10:  # the first compile what is left
+                seconds.append(time.perf_counter() - begin)
+            compared.append(catalogue._index.compared if catalogue._index else 0)
+            ranks.append(int(mark) + 1 in [match.entry for match in matches[:1]])
+        print(f"searching it, {kind}, ink included, median s", np.median(seconds), "≤", limit, sep="\t")
+        print(f"searching it, {kind}, ninth of ten, s", np.quantile(seconds, 0.9), "≤", np.inf, sep="\t")
+        print(f"entries compared, {kind}, median", np.median(compared), "≤", np.inf, sep="\t")
+        print(f"the right mark is the first, {kind}, of {len(ranks)}", np.mean(ranks), "≥", -np.inf, sep="\t")
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    print("memory of the process at most, GB", memory, "≤", 1.5, sep="\t")
+    catalogue.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, {"recognition": [recognition], "chance": [chance], "adding": [adding], "large": [large]}))

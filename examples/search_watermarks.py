@@ -1,4 +1,4 @@
-"""Make a catalogue of 1,000 made-up watermarks, search it for drawings, soiled drawings and photographs of some of them.
+"""Make a catalogue of 1,000 made-up watermarks; search it for drawings, soiled ones, and photographs of some of them.
 
     python examples/search_watermarks.py --out demo
 
@@ -61,7 +61,7 @@ def ranks(table: Path, truth: NDArray[np.intp]) -> NDArray[np.float64]:
 
 
 def plain_ranks(folder: Path, kind: str, truth: NDArray[np.intp], raw: bool) -> NDArray[np.float64]:
-    """The same for the paper's mNR-CDT and Euclidean distances, of the ink that a search finds, or of the grey image."""
+    """The same for the paper's mNR-CDT and Euclidean distances, of the ink that a search finds, or of the image."""
     how = "grey" if raw else KINDS[kind]
     entries = radoncdt.max_nrcdt([read_ink(file, kind="drawing") for file in sorted((folder / "marks").iterdir())])
     found = np.full(len(truth), np.inf)

@@ -4,6 +4,7 @@ import base64
 from collections.abc import Iterable, Sequence
 from html import escape
 from io import BytesIO
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -44,14 +45,15 @@ dd { margin: 0; }
 """
 
 LEGEND = f"""<p>In the overlays the <span class="query">query</span>, moved as the words say, lies over the
-<span class="entry">entry</span>; where both are, it is dark. The <b>distance</b> is near 0 for copies of one mark. The
+<span class="entry">entry</span>; where both are, it is dark. The <b>misfit</b> is how far apart the lines are then, and
+the <b>distance</b> how different the marks are as a whole; both are near 0 for copies of one mark. The
 <b>chance</b> is how often a catalogue without the mark would have an entry that stands out as much: up to {CLEAR:g}
 it is green, above {DOUBTFUL:g} the entry is as near as any other would be.</p>"""
 
 
 def html(catalogue: Catalogue, results: Sequence[Result], failures: Sequence[tuple[str, str]] = ()) -> str:
     """One page of all queries, pictures included."""
-    title = f"{len(results)} searches" if len(results) != 1 else f"Search for {escape(results[0].query.name)}"
+    title = f"{len(results)} searches" if len(results) != 1 else f"Search for {_short(results[0])}"
     parts = [f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title><style>{STYLE}</style>"]
     parts.append(f"<h1>{title}</h1><p>In {escape(str(catalogue.path))}, {len(catalogue):,} entries.</p>{LEGEND}")
     if failures:
@@ -63,19 +65,20 @@ def html(catalogue: Catalogue, results: Sequence[Result], failures: Sequence[tup
     return "\n".join(parts)
 
 
+def _short(result: Result) -> str:
+    """The name of a query, without the folder."""
+    return escape(PurePath(result.query.name).name)
+
+
 def _contents(results: Sequence[Result]) -> str:
     rows = []
     for number, result in enumerate(results):
         best = result.matches[0] if result.matches else None
-        words = (
-            f"{escape(best.file)}</td><td class=number>{best.distance:.3f}</td><td class=number>{in_words(best.chance)}"
-            if best
-            else "nothing</td><td></td><td>"
-        )
-        rows.append(f'<tr><td><a href="#q{number}">{escape(result.query.name)}</a></td><td>{words}</td></tr>')
-    return (
-        f"<table><tr><th>query</th><th>nearest entry</th><th>distance</th><th>chance</th></tr>{''.join(rows)}</table>"
-    )
+        figures = [f"{best.misfit:.3f}", f"{best.distance:.3f}", in_words(best.chance)] if best else [""] * 3
+        words = escape(best.file) if best else "nothing"
+        words += "".join(f"</td><td class=number>{figure}" for figure in figures)
+        rows.append(f'<tr><td><a href="#q{number}">{_short(result)}</a></td><td>{words}</td></tr>')
+    return f"<table><tr><th>query</th><th>best entry</th><th>misfit</th><th>distance</th><th>chance</th></tr>{''.join(rows)}</table>"
 
 
 def _section(catalogue: Catalogue, number: int, result: Result) -> str:
@@ -84,11 +87,10 @@ def _section(catalogue: Catalogue, number: int, result: Result) -> str:
         figures.insert(0, _figure(_embedded(original), "the query"))
     rows = "".join(_row(catalogue, result, match) for match in result.matches)
     nothing = "" if result.matches else "<p>No entry is admitted, or no plausible map leads to any.</p>"
-    head = (
-        "<tr><th></th><th>entry</th><th>overlay</th><th>distance, chance</th><th>what is known, and the map</th></tr>"
-    )
+    head = "<tr><th></th><th>entry</th><th>overlay</th><th>how near</th><th>what is known, and the map</th></tr>"
     return (
-        f'<h2 id="q{number}">{escape(result.query.name)}</h2><p>{result.searched:,} entries were admitted.</p>'
+        f'<h2 id="q{number}" title="{escape(result.query.name)}">{_short(result)}</h2>'
+        f"<p>{result.searched:,} entries were admitted.</p>"
         f"{''.join(figures)}{nothing}<table>{head if rows else ''}{rows}</table>"
     )
 
@@ -103,7 +105,8 @@ def _row(catalogue: Catalogue, result: Result, match: Match) -> str:
         f'<tr class="{kind}"><td class=number>{match.rank}</td><td><img src="{_embedded(picture)}" alt=""><br>'
         f"{match.entry}: {escape(match.file)}</td>"
         f'<td><img src="{_embedded(overlay)}" alt="the query over the entry"></td>'
-        f"<td class=number>{match.distance:.3f}<br>{in_words(match.chance)}</td>"
+        f"<td class=number>misfit {match.misfit:.3f}<br>distance {match.distance:.3f}<br>"
+        f"chance {in_words(match.chance)}</td>"
         f"<td><dl>{known}</dl><p>{escape(map_in_words(match))}</p></td></tr>"
     )
 
@@ -195,6 +198,7 @@ def csv(results: Iterable[Result]) -> bytes:
                 "rank": match.rank,
                 "entry": match.entry,
                 "file": match.file,
+                "misfit": f"{match.misfit:.6f}",
                 "distance": f"{match.distance:.6f}",
                 "chance": "" if match.chance is None else f"{match.chance:.6g}",
                 "map": map_in_words(match),
@@ -202,5 +206,6 @@ def csv(results: Iterable[Result]) -> bytes:
                 **{f"y{i}": f"{shift[i]:.6g}" for i in range(2)},
             }
             rows.append({**match.metadata, **own})
-    own_names = ("query", "rank", "entry", "file", "distance", "chance", "map", "a00", "a01", "a10", "a11", "y0", "y1")
+    own_names = ["query", "rank", "entry", "file", "misfit", "distance", "chance", "map"]
+    own_names += ["a00", "a01", "a10", "a11", "y0", "y1"]
     return table(rows, [*own_names, *(name for name in names if name not in own_names)])

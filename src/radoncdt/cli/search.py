@@ -25,9 +25,10 @@ from radoncdt.ink import InkError, image_files
 from radoncdt.ink.pictures import readable
 
 EPILOG = """\
-For each entry that is found: its rank, its number, the distance (near 0 for copies of one mark), the chance (how often
-a catalogue without the mark would have an entry that stands out as much), its file, and how the query has to be moved
-to lie on it. --report draws both over each other. With a folder, all its images are searched for.
+For each entry that is found: its rank and number, the misfit (how far apart the lines are once one mark lies on the
+other), the distance (how different the marks are as a whole; both are near 0 for copies), the chance (how often a
+catalogue without the mark would have an entry that stands out as much), its file, and how the query has to be moved to
+lie on it. --report draws both over each other. With a folder, all its images are searched for.
 
 Conditions after --where are those of SQL, on the columns of the metadata:
   "motif = 'crown' and date < 1500"    "place like '%burg'"    "date between 1470 and 1480 or date is null"
@@ -145,7 +146,7 @@ def _print(result: Result, several: bool) -> None:
     for match in result.matches:
         known = match.metadata.get("reference") or match.metadata.get("motif") or ""
         print(
-            f"{match.rank:4}  entry {match.entry:<7} distance {match.distance:.3f}  "
-            f"chance {pages.in_words(match.chance):8}  {printable(match.file)}  {printable(str(known))}\n"
+            f"{match.rank:4}  entry {match.entry:<7} misfit {match.misfit:.3f}  "
+            f"distance {match.distance:.3f}  chance {pages.in_words(match.chance):8}  {printable(match.file)}  {printable(str(known))}\n"
             f"{'':6}{pages.map_in_words(match)}"
         )

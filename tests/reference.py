@@ -250,3 +250,23 @@ def _part_below(place, c, s):
     squares = (np.maximum(place + shift, 0) ** 2 for shift in (outer, inner, -inner, -outer))
     first, second, third, fourth = squares
     return np.clip((first - second - third + fourth) / (2 * a * b), 0, 1)
+
+
+def fit(base, terms, some, targets, few, ridge, coefficients, size, most, iterations):
+    """See `radoncdt._fit_kernels.fit`: the same with matrices of all distances."""
+    for step in range(iterations + 1):
+        moved = base + terms @ coefficients
+        apart = np.linalg.norm(moved[:, None] - targets, axis=2)
+        forth, back = apart[some].argmin(axis=1), apart[:, few].argmin(axis=0)
+        distances = np.concatenate([apart[some].min(axis=1), apart[:, few].min(axis=0)])
+        if step == iterations:
+            break
+        points, aims = np.concatenate([some, back]), np.concatenate([forth, few])
+        scale = max(2.5 * np.median(distances), 0.01 * size)
+        weights = 1 / (1 + (distances / scale) ** 2) ** 2
+        rows = terms[points]
+        normal = rows.T @ (weights[:, None] * rows)
+        normal += np.diag(ridge * len(points) + 1e-9 * np.diag(normal))
+        coefficients = np.linalg.solve(normal, rows.T @ (weights[:, None] * (targets[aims] - base[points])))
+    limited = np.minimum(distances, most * size)
+    return coefficients, (limited[: len(some)].mean() + limited[len(some) :].mean()) / (2 * size)

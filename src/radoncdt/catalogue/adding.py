@@ -30,6 +30,9 @@ PICTURE_SIDE = 256
 CHUNK = 32
 """Images that a worker of a cluster reads at a time."""
 
+PATIENCE = "20s"
+"""How long to wait for a cluster to answer."""
+
 WORTH_PROCESSES = 100
 """Images; fewer are read before processes have started."""
 
@@ -64,13 +67,13 @@ def add_images(
     there: list[tuple[int, dict[str, Value]]] = []
     failures: list[Failure] = []
     counts = {"known": 0, "added": 0}
-    settings, folder = store.settings, store.path.parent
+    settings, folder = store.settings, store.path.parent.absolute()
     with tqdm(total=len(files), unit="image", disable=None if progress else True, delay=2) as bar:
 
         def tasks() -> Iterator[Task]:
             some: list[tuple[str, str]] = []
             begun = set()
-            for file in map(str, files):
+            for file in map(os.path.abspath, files):  # workers may be in another folder
                 digest = hash_of(Path(file))
                 if digest in known or digest in begun:
                     counts["known"] += 1
@@ -242,15 +245,14 @@ def workers_for(count: int, n_jobs: int | None, dask: str | None) -> Workers:
 class Dask:
     """Workers of a cluster that see the same files. A task of a worker that dies is given to another."""
 
-    chunk = CHUNK
-
     def __init__(self, address: str) -> None:
+        self.chunk = CHUNK
         try:
             from distributed import Client
         except ImportError:
             raise ImportError("a cluster needs Dask: pip install 'radoncdt[dask]'") from None
         try:
-            self.client = Client(address, timeout="20s", set_as_default=False)
+            self.client = Client(address, timeout=PATIENCE, set_as_default=False)
         except (OSError, ValueError) as error:
             raise ConnectionError(f"there is no Dask scheduler at {address}: {error}") from error
 

@@ -78,7 +78,8 @@ def _contents(results: Sequence[Result]) -> str:
         words = escape(best.file) if best else "nothing"
         words += "".join(f"</td><td class=number>{figure}" for figure in figures)
         rows.append(f'<tr><td><a href="#q{number}">{_short(result)}</a></td><td>{words}</td></tr>')
-    return f"<table><tr><th>query</th><th>best entry</th><th>misfit</th><th>distance</th><th>chance</th></tr>{''.join(rows)}</table>"
+    head = "".join(f"<th>{title}</th>" for title in ("query", "best entry", "misfit", "distance", "chance"))
+    return f"<table><tr>{head}</tr>{''.join(rows)}</table>"
 
 
 def _section(catalogue: Catalogue, number: int, result: Result) -> str:

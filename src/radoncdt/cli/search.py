@@ -146,7 +146,7 @@ def _print(result: Result, several: bool) -> None:
     for match in result.matches:
         known = match.metadata.get("reference") or match.metadata.get("motif") or ""
         print(
-            f"{match.rank:4}  entry {match.entry:<7} misfit {match.misfit:.3f}  "
-            f"distance {match.distance:.3f}  chance {pages.in_words(match.chance):8}  {printable(match.file)}  {printable(str(known))}\n"
+            f"{match.rank:4}  entry {match.entry:<7} misfit {match.misfit:.3f}  distance {match.distance:.3f}  "
+            f"chance {pages.in_words(match.chance):8}  {printable(match.file)}  {printable(str(known))}\n"
             f"{'':6}{pages.map_in_words(match)}"
         )

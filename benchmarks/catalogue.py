@@ -1,6 +1,6 @@
 """Catalogues: how many marks are found, how uniform chances are, how fast images are added, and large ones searched.
 
-    python benchmarks/catalogue.py [recognition] [chance] [adding] [large]
+    python benchmarks/catalogue.py [recognition] [chance] [adding] [bounds] [large]
 
 recognition and chance have 1,000 made-up marks, large has 100,000 (some minutes to make; the environment variable
 RADONCDT_LARGE sets another number).
@@ -28,6 +28,7 @@ from radoncdt.catalogue.adding import box_of, picture_of_ink
 from radoncdt.catalogue.index import store_summaries
 from radoncdt.catalogue.store import SETTINGS, Entry, packed
 from radoncdt.datasets.drawing import draw
+from radoncdt.search import lower_bounds
 
 QUERIES = 200
 LARGE = int(os.environ.get("RADONCDT_LARGE", "100000"))
@@ -137,6 +138,20 @@ def _make_large(path: Path) -> None:
         store_summaries(store)
 
 
+def bounds() -> Iterator[Row]:
+    """What of a search grows with the catalogue: bounds of all entries, and their order, from random summaries."""
+    for count in (100_000, 1_000_000):
+        summaries = np.random.default_rng(0).normal(size=(33, count)).astype(np.float32)
+        norms = np.linalg.norm(summaries, axis=0)
+        seconds = []
+        for _ in range(5):
+            begin = time.perf_counter()
+            np.argsort(lower_bounds(summaries[:, 0].astype(float), summaries, norms), kind="stable")
+            seconds.append(time.perf_counter() - begin)
+        yield f"bounds and order of {count:,} entries, s", min(seconds), "≤", np.inf
+        yield f"gigabytes of the summaries of {count:,} entries", summaries.nbytes / 1e9, "≤", np.inf
+
+
 def search_large(path: str) -> None:
     """Print rows of figures, tabs between them."""
     marks = datasets.watermarks(2000, seed=5)
@@ -166,5 +181,7 @@ def search_large(path: str) -> None:
     catalogue.close()
 
 
+PARTS = {"recognition": [recognition], "chance": [chance], "adding": [adding], "bounds": [bounds], "large": [large]}
+
 if __name__ == "__main__":
-    sys.exit(main(__doc__, {"recognition": [recognition], "chance": [chance], "adding": [adding], "large": [large]}))
+    sys.exit(main(__doc__, PARTS))

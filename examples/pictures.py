@@ -1,4 +1,4 @@
-"""Draw the pictures of the documents into a folder: pipeline.png, morph.png and registration.png.
+"""Draw the pictures of the documents into a folder: pipeline, morph, registration, ink_steps and search, all .png.
 
     python examples/pictures.py [FOLDER]
 
@@ -6,16 +6,24 @@ Needs matplotlib. By default the folder is docs.
 """
 
 import argparse
+from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from PIL import Image
 from recognise_shapes import draw
 from scipy.ndimage import binary_fill_holes
 
 import radoncdt
-from radoncdt import datasets, plot
+from radoncdt import datasets, ink, plot
+from radoncdt.catalogue import Catalogue
+from radoncdt.catalogue.report import overlaid
+
+PHOTOGRAPH = 3
+"""Which of some photographs is shown."""
 
 
 def pipeline(path: Path) -> None:
@@ -66,6 +74,44 @@ def registration(path: Path) -> None:
     figure.savefig(path, dpi=80)
 
 
+def photograph(marks: datasets.Watermarks) -> Any:
+    """One of the photographs of made-up marks, in bytes."""
+    return np.rint(255 * marks.queries(12, kind="photograph", rng=8).images[PHOTOGRAPH]).astype(np.uint8)
+
+
+def ink_steps(path: Path) -> None:
+    """How the lines of a mark are found in a photograph."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "photograph.png"
+        Image.fromarray(photograph(datasets.watermarks(60))).save(file)
+        plot.steps(ink.ink_steps(file, kind="photo")).savefig(path, dpi=80)
+
+
+def search(path: Path) -> None:
+    """A photograph, its ink, and the first entries of a catalogue, each below with the photograph laid over it."""
+    marks = datasets.watermarks(60)
+    with TemporaryDirectory() as folder:
+        for number, mark in enumerate(marks):
+            Image.fromarray(np.rint(255 - 255 * mark.image()).astype(np.uint8)).save(Path(folder) / f"{number:03}.png")
+        with Catalogue(Path(folder) / "marks.db", create=True) as catalogue:
+            catalogue.add(folder)
+            found = catalogue.search(photograph(marks), kind="photo", top=4)
+            entries = [catalogue.picture(match.entry) for match in found.matches]
+    figure = Figure(figsize=(11, 4.8), layout="constrained")
+    axes = figure.subplots(2, 5)
+    for ax in axes.flat:
+        ax.set(xticks=[], yticks=[])
+    axes[0, 0].imshow(photograph(marks), cmap="gray")
+    axes[0, 0].set_title("photograph")
+    axes[1, 0].imshow(found.query.ink, cmap="gray_r")
+    axes[1, 0].set_title("its ink")
+    for match, picture, (above, below) in zip(found.matches, entries, axes[:, 1:].T):
+        above.imshow(Image.open(BytesIO(picture)), cmap="gray")
+        above.set_title(f"{match.rank}: misfit {match.misfit:.3f}")
+        below.imshow(overlaid(found.query.ink, picture, match))
+    figure.savefig(path, dpi=80)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=Path("docs"), help="a folder that exists (docs)")
@@ -75,3 +121,5 @@ if __name__ == "__main__":
     pipeline(folder / "pipeline.png")
     morph(folder / "morph.png")
     registration(folder / "registration.png")
+    ink_steps(folder / "ink_steps.png")
+    search(folder / "search.png")

@@ -48,6 +48,19 @@ def test_the_python_past_the_paper_runs():
     assert names["still"].shape == (8 * 64,)
 
 
+def test_the_python_about_catalogues_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = run_python_in((ROOT / "docs" / "catalogue.md").read_text())
+    assert len(names["found"].matches) == 3
+    assert names["found"].matches[0].entry - 1 == names["marks"].queries(1, rng=0).marks[0]
+
+
+def test_the_python_about_scale_runs():
+    pytest.importorskip("dask.array")
+    names = run_python_in((ROOT / "docs" / "scale.md").read_text())
+    assert names["features"].shape == (1000, 64)
+
+
 STUDY = "| method | aff 5 / 10 | elastic 5 / 10 | salt 5 / 10 | all 5 / 10 | LinMNIST-10 11 / 25 / 50 |"
 
 

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from files import BAD, SHAPE, save, save_files
 from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 
@@ -12,33 +13,12 @@ import radoncdt
 from radoncdt import datasets
 from radoncdt.ink import InkError, InkOptions, find_ink, image_files, ink_steps, open_picture, read_ink
 
-SHAPE = np.pad(np.tri(20), 6).astype(np.float32)
-
-BAD = {
-    "blank.png": "no pixel is darker than the paper",
-    "text.png": "is no image",
-    "cut.png": "cannot be read",
-    "missing.png": "there is no such file",
-    "empty.png": "is empty",
-}
-
-
-def save(path, grey, **options):
-    Image.fromarray(np.asarray(grey, np.uint8)).save(path, **options)
-    return path
-
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Drawings and files that are none; the working folder."""
     monkeypatch.chdir(tmp_path)
-    save("dark.png", 255 - 255 * SHAPE)
-    save("bright.png", 255 * SHAPE)
-    save("blank.png", np.full((9, 9), 200))
-    (tmp_path / "text.png").write_text("no image")
-    whole = (tmp_path / "dark.png").read_bytes()
-    (tmp_path / "cut.png").write_bytes(whole[: len(whole) // 2])
-    (tmp_path / "empty.png").touch()
+    save_files(tmp_path)
     return tmp_path
 
 

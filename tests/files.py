@@ -1,0 +1,31 @@
+"""Image files, good and bad, for tests of what reads them."""
+
+import numpy as np
+from PIL import Image
+
+SHAPE = np.pad(np.tri(20), 6).astype(np.float32)
+
+GOOD = ["dark.png", "bright.png"]
+BAD = {
+    "blank.png": "no pixel is darker than the paper",
+    "text.png": "is no image",
+    "cut.png": "cannot be read",
+    "missing.png": "there is no such file",
+    "empty.png": "is empty",
+}
+
+
+def save(path, grey, **options):
+    Image.fromarray(np.asarray(grey, np.uint8)).save(path, **options)
+    return path
+
+
+def save_files(folder):
+    """All of the above but the missing one."""
+    save(folder / "dark.png", 255 - 255 * SHAPE)
+    save(folder / "bright.png", 255 * SHAPE)
+    save(folder / "blank.png", np.full((9, 9), 200))
+    (folder / "text.png").write_text("no image")
+    whole = (folder / "dark.png").read_bytes()
+    (folder / "cut.png").write_bytes(whole[: len(whole) // 2])
+    (folder / "empty.png").touch()

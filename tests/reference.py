@@ -266,7 +266,7 @@ def fit(base, terms, some, targets, few, ridge, coefficients, size, most, iterat
         weights = 1 / (1 + (distances / scale) ** 2) ** 2
         rows = terms[points]
         normal = rows.T @ (weights[:, None] * rows)
-        normal += np.diag(ridge * len(points) + 1e-9 * np.diag(normal))
+        normal += np.diag(ridge * len(points) + 1e-9 * np.diag(normal).max())
         coefficients = np.linalg.solve(normal, rows.T @ (weights[:, None] * (targets[aims] - base[points])))
     limited = np.minimum(distances, most * size)
     return coefficients, (limited[: len(some)].mean() + limited[len(some) :].mean()) / (2 * size)

@@ -101,6 +101,8 @@ def test_nothing_to_add_is_refused(folder, capsys):
     assert run("catalogue", "add", "marks.db", "empty") == 2
     assert "there are no image files in empty" in capsys.readouterr().err
     assert run("catalogue", "add", "marks.db", "missing") == 2
+    assert run("catalogue", "add", "marks.db", "marks", "--metadata", "missing.csv") == 2
+    assert not (folder / "marks.db").exists()
     assert run("catalogue", "add", "nowhere/marks.db", "marks") == 2
     assert "must be in a folder that exists" in capsys.readouterr().err
     assert run("catalogue", "add", "marks.db", "marks", "--jobs", 0) == 2
@@ -147,6 +149,8 @@ def test_any_column_is_kept(folder):
         ("1470-1480", 1470),
         ("1470–80", 1470),
         (" 980 ", 980),
+        ("nach 1490", 1490),
+        ("14.3.1475", 1475),
     ],
 )
 def test_years_are_read(tmp_path, text, year):
@@ -160,9 +164,8 @@ def test_years_are_read(tmp_path, text, year):
         ("", "must have a column 'file', got an empty file"),
         ("name,motif\na,b\n", "must have a column 'file', got name, motif"),
         ("file,motif,motif\n", "the title 'motif' of a column is there twice"),
-        ("file,hash\n", "the title 'hash' of a column is a name of our own"),
         ("file,\na,b\n", "the title '' of a column is empty"),
-        ("file,date\na,soon\n", "line 2: date must be a year, .* got 'soon'"),
+        ("file,date\na,soon\nb,never\n", "line 2: date must be a year, .* got 'soon'; .*line 3: .* got 'never'"),
         ("file,width_mm\na,-3\n", "line 2: width_mm must be millimetres, got '-3'"),
         ("file,motif\na,b,c\n", "line 2: has 3 cells, but there are 2 columns"),
         ("file,motif\n,b\n", "line 2: names no file"),
@@ -177,6 +180,70 @@ def test_tables_that_are_none_are_refused_before_anything_is_added(folder, text,
             catalogue.add("marks", metadata="bad.csv")
         assert len(catalogue) == 0
     assert run("catalogue", "add", "marks.db", "marks", "--metadata", "missing.csv") == 2
+
+
+def test_titles_may_be_anything(folder):
+    """Also those of our own tables, and words of SQL."""
+    titles = ["Height", "width", "picture", "hash", "id", "moments", "group", "select", "Ink", 'a "b"', "entry", "note"]
+    (folder / "odd.csv").write_text(
+        ",".join(["file", *(f'"{t}"' for t in titles)]).replace('a "b"', 'a ""b""')
+        + "\n001,"
+        + ",".join("7" * len(titles))
+        + "\n"
+    )
+    with Catalogue("marks.db", create=True) as catalogue:
+        catalogue.add("marks", metadata="odd.csv")
+        entry = catalogue.entry(2)
+        assert (entry["height"], entry["picture"], entry["id"], entry["a_b"]) == ("7", "7", "7", "7")
+        assert (entry["entry"], entry["note"]) == (2, "")
+        assert [e["entry"] for e in catalogue.entries("height = '7' and \"group\" = '7'")] == [2]
+        assert catalogue.search("marks/001.png", size_mm=(30, 40), where="width = '7'").matches[0].entry == 2
+        assert catalogue.check() == []
+        catalogue.export("out.csv")
+        assert catalogue.update("out.csv") == (12, ())
+
+
+def test_names_of_files_may_be_those_of_windows(folder):
+    (folder / "w.csv").write_text("file,motif\n.\\marks\\001.png,a\n")
+    with Catalogue("marks.db", create=True) as catalogue:
+        assert catalogue.add("marks", metadata="w.csv").unused == ()
+        assert catalogue.entry(2)["motif"] == "a"
+
+
+def test_of_copies_the_first_line_counts_always(folder):
+    (folder / "marks" / "copy.png").write_bytes((folder / "marks" / "001.png").read_bytes())
+    (folder / "t.csv").write_text("file,motif\n001,first\ncopy,second\n")
+    with Catalogue("marks.db", create=True) as catalogue:
+        for _ in range(2):
+            assert sum(catalogue.add("marks", metadata="t.csv")[:2]) == 13
+            assert catalogue.entry(2)["motif"] == "first"
+
+
+def test_copies_of_bad_files_are_refused_each(folder):
+    for name in ("x.png", "y.png"):
+        (folder / "marks" / name).write_text("no image")
+    with Catalogue("marks.db", create=True) as catalogue:
+        assert len(catalogue.add("marks").failures) == 2
+        assert [file for file, _ in catalogue.failures()] == ["marks/x.png", "marks/y.png"]
+        (folder / "marks" / "x.png").write_bytes((folder / "marks" / "001.png").read_bytes())
+        assert len(catalogue.add("marks").failures) == 1
+        assert [file for file, _ in catalogue.failures()] == ["marks/y.png"]
+
+
+def test_entries_follow_their_files(folder):
+    with Catalogue("marks.db", create=True) as catalogue:
+        catalogue.add("marks")
+        (folder / "marks").rename(folder / "drawings")
+        assert len(catalogue.check()) == 12
+        assert catalogue.add("drawings")[:2] == (0, 12)
+        assert catalogue.check() == []
+        assert catalogue.entry(1)["file"] == "drawings/000.png"
+
+
+def test_other_options_for_what_is_there_are_noticed(folder, capsys):
+    assert run("catalogue", "add", "marks.db", "marks") == 0
+    assert run("catalogue", "add", "marks.db", "marks", "--threshold", 0.8) == 0
+    assert "12 of those that were there already were read with other options" in capsys.readouterr().err
 
 
 def test_metadata_can_be_changed(made, folder, capsys):
@@ -247,6 +314,9 @@ def test_catalogues_are_exported(made, folder, capsys):
     assert len(descriptors) == 12
     with np.load("out.npz") as arrays:
         assert_array_equal(arrays["numbers"], np.arange(1, 13))
+    assert run("catalogue", "export", "marks.db", "out.csv") == 2
+    assert "must not be there yet" in capsys.readouterr().err
+    assert run("catalogue", "export", "marks.db", "out.csv", "--force") == 0
     assert run("catalogue", "export", "marks.db", "out.txt") == 2
     assert "must end in .csv, .json, .npz" in capsys.readouterr().err
 
@@ -317,6 +387,17 @@ def test_summaries_are_checked(made, folder):
         store.db.execute("UPDATE summaries SET arrays = x'00'")
     assert made.check() == []  # they are made again
     assert made.search("marks/003.png").matches[0].entry == 4
+
+
+def test_a_catalogue_may_be_emptied(made):
+    made.remove(range(1, 13))
+    assert len(made) == 0
+    assert made.check() == []
+
+
+def test_a_relative_path_means_the_folder_it_was_opened_in(made, tmp_path_factory, monkeypatch):
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    assert made.entry(1)["motif"] == MARKS[0].motif
 
 
 def test_wrong_calls_are_refused(made):

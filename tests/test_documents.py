@@ -52,7 +52,7 @@ def test_the_python_about_catalogues_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = run_python_in((ROOT / "docs" / "catalogue.md").read_text())
     assert len(names["found"].matches) == 3
-    assert names["found"].matches[0].entry - 1 == names["marks"].queries(1, rng=0).marks[0]
+    assert names["found"].matches[0].file == f"tracings/{names['marks'].queries(1, rng=1).marks[0]}.png"
 
 
 def test_the_python_about_scale_runs():

@@ -143,6 +143,46 @@ def test_colours_of_sixteen_bits_are_read(folder):
         assert_allclose(read_ink(name), SHAPE, atol=0.001, err_msg=name)
 
 
+def test_deep_files_are_read_as_their_tags_say(folder):
+    import tifffile
+
+    deep = (60000 - 50000 * SHAPE).astype(np.uint16)
+    colours = np.stack([deep] * 3, axis=-1)
+    flipped = colours[::-1, ::-1]
+    tifffile.imwrite("turned.tif", flipped, photometric="rgb", extratags=[(274, "H", 1, 3, True)])
+    tifffile.imwrite("white.tif", 65535 - deep, photometric="miniswhite")
+    inks = np.concatenate(
+        [np.zeros((*SHAPE.shape, 3), np.uint16), (50000 * SHAPE[..., None]).astype(np.uint16)], axis=-1
+    )
+    tifffile.imwrite("cmyk.tif", inks, photometric="separated")
+    extra = np.concatenate([colours, 0 * colours[..., :1]], axis=-1)
+    tifffile.imwrite("extra.tif", extra, photometric="rgb", extrasamples=["unspecified"])
+    for name in ("turned.tif", "white.tif", "cmyk.tif", "extra.tif"):
+        assert_allclose(read_ink(name), SHAPE, atol=0.001, err_msg=name)
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("form", ["png", "tif"])
+def test_all_orientations_are_turned_back(folder, form, orientation):
+    upright = np.pad(np.tri(20, 30), ((6, 6), (4, 9)))
+    turn = {1: 0, 3: 2, 6: 1, 8: 3}.get(orientation)
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    save(f"o.{form}", 255 - 255 * upright, exif=exif)
+    expected = {2: upright[:, ::-1], 4: upright[::-1], 5: upright.T, 7: upright[::-1, ::-1].T}.get(orientation)
+    assert_array_equal(read_ink(f"o.{form}"), np.rot90(upright, -turn) if expected is None else expected)
+
+
+def test_masks_of_one_value_and_thin_ones_work(folder):
+    Image.fromarray(np.full(SHAPE.shape, 65535, np.uint16)).save("deep.png")
+    assert_array_equal(read_ink("dark.png", mask="deep.png"), SHAPE)
+    page = np.full((3000, 3000), 255, np.uint8)
+    page[1000:2000, 1490:1510] = 0
+    mask = np.zeros(page.shape)
+    mask[::7, 1480:1520] = 1
+    assert find_ink(page, kind="drawing", mask=mask).any()
+
+
 def test_of_several_pages_the_first_is_read_and_said_so(folder):
     pages = [Image.fromarray(np.uint8(255 - 255 * image)) for image in (SHAPE, 0 * SHAPE)]
     pages[0].save("pages.tif", save_all=True, append_images=pages[1:])

@@ -54,6 +54,10 @@ def test_wrong_options_are_refused_at_once():
         radoncdt.rcdt(images, n_angles=0)
     with pytest.raises(ValueError, match=r"`images` must have shape \(H, W\)"):
         radoncdt.rcdt(da.ones(3))
+    with pytest.raises(TypeError, match="positional"):
+        radoncdt.rcdt(images, 8)
+    with pytest.raises(ValueError, match="`images` must have a known height and width"):
+        radoncdt.rcdt(images[0, 0][images[0, 0, :, 0] > 0.5])
     with pytest.raises(TypeError, match="`images` must hold"):
         radoncdt.rcdt(images.astype(complex))
 

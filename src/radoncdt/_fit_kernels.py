@@ -81,8 +81,11 @@ def fit(base, terms, some, targets, few, ridge, coefficients, size, most, iterat
             weight = 1 / (1 + (distances[p] / scale) ** 2) ** 2
             u, v = targets[target, 0] - base[point, 0], targets[target, 1] - base[point, 1]
             _add(normal, right, terms[point], u, v, weight)
+        largest = 0.0
         for a in range(k):
-            normal[a, a] += ridge[a] * (n + m) + 1e-9 * normal[a, a]  # of points on a line there is no other
+            largest = max(largest, normal[a, a])
+        for a in range(k):
+            normal[a, a] += ridge[a] * (n + m) + 1e-9 * largest  # of points on a line there is no other
         coefficients[:] = np.linalg.solve(normal, right)
     first = np.minimum(distances[:n], most * size).mean()
     second = np.minimum(distances[n:], most * size).mean()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
+from inspect import signature
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -21,6 +22,7 @@ def takes_dask_arrays(transform: Callable[P, R]) -> Callable[P, R]:
         images: Any = args[0] if args else options.get("images")
         if not type(images).__module__.startswith("dask.array"):
             return transform(*args, **options)
+        signature(transform).bind(*args, **options)  # options have names
         result: R = _mapped(transform, images, options)
         return result
 
@@ -32,6 +34,8 @@ def _mapped(transform: Callable[..., Any], images: Any, options: dict[str, Any])
         raise ValueError(f"`images` must have shape (H, W) or (…, H, W), got {images.shape}")
     if images.dtype.kind not in "biuf":
         raise TypeError(f"`images` must hold bool, integer or float numbers, got a Dask array of dtype {images.dtype}")
+    if np.isnan(images.shape[-2:]).any():
+        raise ValueError(f"`images` must have a known height and width, got a Dask array of shape {images.shape}")
     options = {name: value for name, value in options.items() if name != "images"}
     sample = np.asarray(transform(np.ones((2, 2), images.dtype), **options))  # checks the options, and tells the shape
     whole = images.rechunk({images.ndim - 2: -1, images.ndim - 1: -1})

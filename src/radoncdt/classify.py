@@ -73,14 +73,14 @@ class Predictions(NamedTuple):
 
 
 def read_images(
-    folder: str | os.PathLike[str], *, progress: bool = False, n_jobs: int | None = -1, **ink: Any
+    folder: str | os.PathLike[str], name: str, *, progress: bool = False, n_jobs: int | None = -1, **ink: Any
 ) -> Images:
     """Read and describe the images of a folder; the folders in it are classes."""
     from tqdm import tqdm
 
     root = Path(folder)
     if not root.is_dir():
-        raise ValueError(f"`folder` must be a folder of images, got {folder}")
+        raise ValueError(f"`{name}` must be a folder of images, got {folder}")
     files: list[Path] = []
     labels: list[str | None] = []
     parts: list[Descriptors] = []
@@ -124,11 +124,11 @@ def classify_folders(
     """
     from radoncdt.neighbors import AffineNeighbors
 
-    known = read_images(train, progress=progress, n_jobs=n_jobs, **ink)
+    known = read_images(train, "train", progress=progress, n_jobs=n_jobs, **ink)
     chosen = [k for k, label in enumerate(known.labels) if label is not None]
     if known.descriptors is None or not chosen:
         raise ValueError(f"`train` must have folders with images that can be read, got {train}")
-    asked = read_images(test, progress=progress, n_jobs=n_jobs, **ink)
+    asked = read_images(test, "test", progress=progress, n_jobs=n_jobs, **ink)
     if asked.descriptors is None:
         raise ValueError(f"`test` must have images that can be read, got {test}")
     labels = np.array([known.labels[k] for k in chosen])

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import re
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -16,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt.catalogue.metadata import Value
-from radoncdt.catalogue.store import Entry, Failure, Store, packed
+from radoncdt.catalogue.store import Entry, Failure, Store, packed, stored_name
 from radoncdt.descriptors import Settings, describe
 from radoncdt.ink import InkError, InkOptions
-from radoncdt.ink.kinds import steps_of
-from radoncdt.ink.pictures import open_picture
+from radoncdt.ink.kinds import doubt, steps_of
+from radoncdt.ink.pictures import open_picture, read_bytes
 
 Result = Entry | Failure
 
@@ -50,6 +49,8 @@ class Added(NamedTuple):
     """Images that cannot be read, each with the reason."""
     unused: tuple[str, ...] = ()
     """Lines of the table of metadata that belong to none of the images."""
+    otherwise: int = 0
+    """Of those that are there already, how many were read with other options; they stay as they are."""
 
 
 def add_images(
@@ -64,25 +65,21 @@ def add_images(
     from tqdm import tqdm
 
     known = store.known()
-    there: list[tuple[int, dict[str, Value]]] = []
+    seen: dict[str, list[str]] = {}  # files by the hash of their content
     failures: list[Failure] = []
-    counts = {"known": 0, "added": 0}
-    settings, folder = store.settings, store.path.parent.absolute()
+    added = 0
+    settings, folder = store.settings, store.path.parent
     with tqdm(total=len(files), unit="image", disable=None if progress else True, delay=2) as bar:
 
         def tasks() -> Iterator[Task]:
             some: list[tuple[str, str]] = []
-            begun = set()
             for file in map(os.path.abspath, files):  # workers may be in another folder
                 digest = hash_of(Path(file))
-                if digest in known or digest in begun:
-                    counts["known"] += 1
-                    bar.update()
-                    if digest in known:
-                        there.append((known[digest], metadata.get(stored_name(file, folder), {})))
-                    continue
                 if digest:
-                    begun.add(digest)
+                    seen.setdefault(digest, []).append(file)
+                if digest and (digest in known or len(seen[digest]) > 1):
+                    bar.update()
+                    continue
                 some.append((file, digest))
                 if len(some) == workers.chunk:
                     yield Task(tuple(some), ink, settings, folder)
@@ -92,9 +89,10 @@ def add_images(
 
         waiting: list[Result] = []
 
-        def put() -> None:
-            counts["added"] += store.put([(result, metadata.get(result.file, {})) for result in waiting])
+        def put() -> int:
+            new = store.put([(result, metadata.get(result.file, {})) for result in waiting])
             waiting.clear()
+            return new
 
         since = time.monotonic()
         try:
@@ -103,13 +101,27 @@ def add_images(
                 failures += [result for result in results if isinstance(result, Failure)]
                 bar.update(len(results))
                 if len(waiting) >= BATCH or time.monotonic() - since > SECONDS:
-                    put()
+                    added += put()
                     since = time.monotonic()
         finally:  # an interrupt loses nothing that was done
-            put()
+            added += put()
+    reasons = {failure.hash: failure.reason for failure in failures if failure.hash}
+    copies = [(file, digest) for digest, same in seen.items() if digest in reasons for file in same[1:]]
+    again = [Failure(stored_name(file, folder), digest, reasons[digest]) for file, digest in copies]
+    store.put([(failure, {}) for failure in again])
+    there = {digest: [stored_name(file, folder) for file in same] for digest, same in seen.items() if digest in known}
     with store.transaction():
-        store.set_metadata(there)
-    return Added(counts["added"], counts["known"], tuple(failures))
+        store.set_metadata([(known[digest], metadata.get(names[0], {})) for digest, names in there.items()])
+        store.seen_again([(known[digest], names) for digest, names in there.items()])
+    n_known = len(files) - added - len(failures) - len(again)
+    return Added(
+        added, n_known, (*failures, *again), otherwise=store.read_otherwise([known[d] for d in there], how(ink))
+    )
+
+
+def how(ink: InkOptions) -> str:
+    """Options as they are stored."""
+    return json.dumps({name: value for name, value in asdict(ink).items() if value is not None})
 
 
 class Task(NamedTuple):
@@ -134,25 +146,6 @@ def hash_of(path: Path) -> str:
         return ""
 
 
-def stored_name(path: str | os.PathLike[str], folder: Path) -> str:
-    """A file as a catalogue in a folder names it: relative to that if it is below, so that both can be moved together.
-
-    Bytes that are no UTF-8 become \\x escapes, for a database holds text.
-    """
-    whole, root = Path(os.path.abspath(path)), Path(os.path.abspath(folder))
-    name = whole.relative_to(root) if whole.is_relative_to(root) else whole
-    return os.fsencode(name.as_posix()).decode("utf-8", "backslashreplace")
-
-
-def named_file(name: str, folder: Path) -> Path:
-    """The file that has such a name in a catalogue in a folder."""
-    path = folder / name
-    if "\\x" in name and not path.exists():
-        escaped = re.sub(rb"\\x([0-9a-f]{2})", lambda match: bytes.fromhex(match[1].decode()), name.encode())
-        path = folder / os.fsdecode(escaped)
-    return path
-
-
 def examine(task: Task) -> list[Result]:
     """Read the images of a task, one after the other; one that fails does not stop the rest."""
     return [_examine(file, digest, task) for file, digest in task.files]
@@ -161,7 +154,9 @@ def examine(task: Task) -> list[Result]:
 def _examine(file: str, digest: str, task: Task) -> Result:
     name = stored_name(file, task.folder)
     try:
-        picture = open_picture(file)
+        data = read_bytes(Path(file))
+        digest = hashlib.sha256(data).hexdigest()  # of what is read now
+        picture = open_picture(file, data)
         ink = steps_of(picture, np.ones(picture.grey.shape, bool), task.ink, file)[-1].image
         n_angles, n_levels, moments, nu, trim = task.settings
         found = describe(ink, n_angles=n_angles, n_levels=n_levels, moments=moments, nu=nu or 1.0, trim=trim, n_jobs=1)
@@ -170,9 +165,9 @@ def _examine(file: str, digest: str, task: Task) -> Result:
         return Failure(name, digest, str(error).removeprefix(f"{file}: ") or "not enough memory")
     except (ValueError, ArithmeticError) as error:  # a measure that has no descriptor
         return Failure(name, digest, f"its ink cannot be described: {error}")
-    how = json.dumps({name: value for name, value in asdict(task.ink).items() if value is not None})
     height, width = ink.shape
-    return Entry(digest, name, how, width, height, *box_of(ink), picture.note, picture_of_ink(ink), curves, numbers)
+    note = "; ".join(text for text in (picture.note, doubt(ink, task.ink)) if text)
+    return Entry(digest, name, how(task.ink), width, height, *box_of(ink), note, picture_of_ink(ink), curves, numbers)
 
 
 def box_of(ink: NDArray[np.float32]) -> tuple[int, int]:
@@ -185,10 +180,11 @@ def picture_of_ink(ink: NDArray[np.float32]) -> bytes:
     """A small PNG, dark ink on white."""
     from PIL import Image
 
-    image = Image.fromarray(np.uint8(np.rint(255 * (1 - np.clip(ink, 0, 1)))))
     factor = -(-max(ink.shape) // PICTURE_SIDE)
+    small = np.asarray(Image.fromarray(ink.astype(np.float32)).reduce(factor)) if factor > 1 else ink
+    small = np.clip(small / max(float(small.max()), 1e-9), 0, 1)
     buffer = BytesIO()
-    (image.reduce(factor) if factor > 1 else image).save(buffer, "PNG", compress_level=6)
+    Image.fromarray(np.rint(255 * (1 - small)).astype(np.uint8)).save(buffer, "PNG", compress_level=6)
     return buffer.getvalue()
 
 

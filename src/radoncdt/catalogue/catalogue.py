@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from radoncdt import _checks
 from radoncdt.catalogue import exporting, searching
-from radoncdt.catalogue.adding import Added, add_images, stored_name, workers_for
+from radoncdt.catalogue.adding import Added, add_images, workers_for
 from radoncdt.catalogue.checking import Problem, problems
 from radoncdt.catalogue.index import StoredIndex, store_summaries
-from radoncdt.catalogue.metadata import Value, read_table, row_of, typed
-from radoncdt.catalogue.store import CatalogueError, Store
+from radoncdt.catalogue.metadata import OWN, MetadataError, Value, column_name, quoted, read_table, row_of, typed
+from radoncdt.catalogue.store import CatalogueError, Store, stored_name
 from radoncdt.catalogue.where import admitted
 from radoncdt.ink import InkOptions, image_files
 from radoncdt.registration import Plausible
@@ -43,6 +43,7 @@ class Catalogue:
     def __init__(self, path: str | os.PathLike[str], *, create: bool = False, write: bool = False) -> None:
         self._store = Store(path, create=create, write=write)
         self._index: StoredIndex | None = None
+        self._version = -1
 
     def __enter__(self) -> "Catalogue":
         return self
@@ -100,8 +101,7 @@ class Catalogue:
         files = image_files(paths)
         if not files:
             raise CatalogueError(f"there are no image files in {', '.join(map(str, paths))}")
-        folders = [path for path in paths if path.is_dir()]
-        rows = {file: row for file in files if (row := row_of(table, file, folders)) is not None}
+        rows = {file: row for file in files if (row := row_of(table, file)) is not None}
         workers = workers_for(len(files), n_jobs, dask)
         values = {stored_name(file, self.path.parent): row for file, (_, row) in rows.items()}
         added = add_images(self._store, files, values, options, workers, progress)
@@ -116,8 +116,7 @@ class Catalogue:
         """
         table = read_table(metadata)
         entries = [(number, Path(file)) for number, file in self._store.rows("SELECT id, file FROM entries")]
-        folders = sorted({parent for _, file in entries for parent in file.parents})
-        found = [(number, row) for number, file in entries if (row := row_of(table, file, folders)) is not None]
+        found = [(number, row) for number, file in entries if (row := row_of(table, file)) is not None]
         with self._store.transaction():
             self._store.set_metadata([(number, values) for number, (_, values) in found])
         used = {name for _, (name, _) in found}
@@ -126,17 +125,20 @@ class Catalogue:
     def set(self, number: int, **metadata: str | None) -> None:
         """Change what is known of one entry; None forgets it."""
         self._check([number])
-        values: dict[str, Value] = {
-            name: None if value is None else typed(name, str(value), f"entry {number}")
-            for name, value in metadata.items()
-        }
+        values: dict[str, Value] = {}
+        for title, value in metadata.items():
+            name = column_name(title)
+            if not name or name in OWN:
+                raise MetadataError(f"entry {number}: {title!r} is no name of metadata")
+            values[name] = None if value is None else typed(name, str(value), f"entry {number}")
         with self._store.transaction():
             self._store.set_metadata([(number, values)])
 
     def remove(self, numbers: Sequence[int]) -> None:
         """Forget entries. The image files stay where they are."""
-        self._check(numbers)
-        self._store.remove(numbers)
+        chosen = sorted({_checks.count(number, "numbers", 1) for number in _checks.sequence(numbers, "numbers")})
+        self._check(chosen)
+        self._store.remove(chosen)
         self._changed()
 
     def _changed(self) -> None:
@@ -153,10 +155,10 @@ class Catalogue:
 
     def entries(self, where: str | None = None) -> list[dict[str, Any]]:
         """Entries, each with its number, file, size and metadata; those alone that a condition in SQL admits."""
-        columns = ["entry", "file", "width", "height", "note", *self._store.columns()]
-        names = ", ".join(exporting.selected(column) for column in columns)
-        rows = self._store.rows(f"SELECT {names} FROM entries JOIN metadata ON entry = id ORDER BY id")
-        found = [dict(zip(columns, row)) for row in rows]
+        columns = self._store.columns()
+        names = ", ".join(["e.id", "e.file", "e.width", "e.height", "e.note", *(f"m.{quoted(c)}" for c in columns)])
+        rows = self._store.rows(f"SELECT {names} FROM entries e JOIN metadata m ON m.entry = e.id ORDER BY e.id")
+        found = [dict(zip((*OWN, *columns), row)) for row in rows]
         if where is None:
             return found
         chosen = set(admitted(self.path, where).tolist())
@@ -165,7 +167,7 @@ class Catalogue:
     def entry(self, number: int) -> dict[str, Any]:
         """The same of one entry."""
         self._check([number])
-        return self.entries(f"id = {number:d}")[0]
+        return self.entries(f"entry = {number:d}")[0]
 
     def failures(self) -> list[tuple[str, str]]:
         """Files that could not be read, and why."""
@@ -194,7 +196,9 @@ class Catalogue:
 
     def open(self) -> StoredIndex:
         """Read what searches need first; the first search does it otherwise."""
-        if self._index is None:
+        version = self._store.version()
+        if self._index is None or version != self._version:  # another process may have changed it
+            self._version = version
             if not len(self):
                 raise CatalogueError(f"{self.path}: has no entries")
             self._index = StoredIndex(self._store)
@@ -238,8 +242,18 @@ class Catalogue:
             Options of `radoncdt.ink.InkOptions`.
         """
         _checks.count(top, "top", 1)
-        index = self.open()
+        _checks.instance(reflections, "reflections", bool)
+        plausible, size = Plausible(max_aspect, max_shear), None if size_mm is None else _size(size_mm)
         among = None if where is None else admitted(self.path, where)
-        limits = searching.Limits(top, among, reflections, Plausible(max_aspect, max_shear), size_mm)
-        query = searching.query_of(image, roi, mask, {"kind": "drawing", **ink}, index.settings, n_jobs)
-        return searching.search(self._store, index, query, limits, n_jobs)
+        options = {"kind": "drawing", **ink}
+        query = searching.query_of(image, roi, mask, options, self._store.settings, n_jobs)
+        with self._store.snapshot():
+            limits = searching.Limits(top, among, reflections, plausible, size)
+            return searching.search(self._store, self.open(), query, limits, n_jobs)
+
+
+def _size(value: object) -> tuple[float, float]:
+    sides = _checks.finite_array(value, "size_mm")
+    if sides.shape != (2,) or not (sides > 0).all():
+        raise ValueError(f"`size_mm` must be width and height in millimetres, got {value!r}")
+    return float(sides[0]), float(sides[1])

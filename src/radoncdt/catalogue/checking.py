@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from radoncdt.catalogue.adding import hash_of, named_file
+from radoncdt.catalogue.adding import hash_of
 from radoncdt.catalogue.index import stored_summaries
-from radoncdt.catalogue.store import CatalogueError, Store
+from radoncdt.catalogue.store import CatalogueError, Store, named_file
 from radoncdt.ink import InkOptions
 
 
@@ -79,11 +79,13 @@ def _file(file: str, folder: Path, digest: str) -> str | None:
 def _summaries(store: Store) -> list[Problem]:
     """Summaries that are stored must be those of the entries."""
     stored, settings = stored_summaries(store), store.settings
-    if stored is None:
+    if stored is None or not len(store.numbers()):
         return []
     for k in range(0, len(stored.numbers), 1024):
         numbers = stored.numbers[k : k + 1024]
         there = np.isin(numbers, store.numbers())
+        if not there.any():
+            continue
         made = stored.coordinates.summaries(store.descriptors(numbers[there], settings)).astype(np.float32)
         if not np.allclose(made, stored.values[k : k + 1024][there], atol=1e-6):
             return [

@@ -9,16 +9,11 @@ from typing import IO, Any
 import numpy as np
 
 from radoncdt._files import write_whole
-from radoncdt.catalogue.metadata import quoted
+from radoncdt.catalogue.metadata import OWN
 from radoncdt.catalogue.store import CatalogueError, Store
 
 FORMATS = (".csv", ".json", ".npz")
 CHUNK = 1024
-
-
-def selected(column: str) -> str:
-    """A column of entries and their metadata as SQL names it."""
-    return {"entry": "id", "file": "file"}.get(column, quoted(column))
 
 
 def export(store: Store, entries: list[dict[str, Any]], path: Path) -> int:
@@ -33,7 +28,7 @@ def export(store: Store, entries: list[dict[str, Any]], path: Path) -> int:
         if form == ".json":
             file.write(json.dumps(entries, indent=1, ensure_ascii=False).encode())
         elif form == ".csv":
-            file.write(table(entries, ["entry", "file", "width", "height", "note", *store.columns()]))
+            file.write(table(entries, [*OWN, *store.columns()]))
         else:
             _save_descriptors(store, entries, file)
 

@@ -67,6 +67,8 @@ def refine(registration: Registration, points: Floats, targets: Floats, size: fl
     """
     from radoncdt._fit_kernels import fit
 
+    if not len(points) or not len(targets):
+        return Fit(replace(registration, alternatives=()), MOST)
     nothing, affine = np.zeros_like(points), np.column_stack([points, np.ones(len(points))])
     few, few_targets = _numbers(points, FEW), targets[_numbers(targets, FEW)]
     every, every_target = np.arange(len(few)), np.arange(len(few_targets))

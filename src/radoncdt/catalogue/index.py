@@ -69,7 +69,7 @@ def stored_summaries(store: Store) -> Summaries | None:
         with np.load(io.BytesIO(rows[0][0]), allow_pickle=False) as arrays:
             coordinates = Coordinates(arrays["middle"], arrays["axes"])
             found = Summaries(coordinates, int(arrays["learnt"]), arrays["numbers"], arrays["values"])
-    except (ValueError, KeyError, OSError, zipfile.BadZipFile):
+    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile):
         return None  # they follow from the rest
     fits = found.values.shape == (len(found.numbers), coordinates.axes.shape[1] + 1)
     return found if fits else None
@@ -77,10 +77,11 @@ def stored_summaries(store: Store) -> Summaries | None:
 
 def store_summaries(store: Store) -> None:
     """Bring what is stored up to date."""
-    if store.numbers().size:
-        data = summaries_of(store).saved()
-        with store.transaction():
-            store.db.execute("INSERT OR REPLACE INTO summaries VALUES (1, ?)", [data])
+    data = summaries_of(store).saved() if store.numbers().size else None
+    with store.transaction():
+        store.db.execute("DELETE FROM summaries")
+        if data is not None:
+            store.db.execute("INSERT INTO summaries VALUES (1, ?)", [data])
 
 
 class StoredIndex:

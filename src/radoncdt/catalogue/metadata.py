@@ -4,7 +4,7 @@ import csv
 import io
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,22 +39,20 @@ def _millimetres(value: str) -> Value:
     return number
 
 
-_YEARS = re.compile(
-    r"(?:c\.?|ca\.?|circa|um|vers|about)?\s*(\d{3,4})(?:[-/.]\d{1,2}[-/.]\d{1,2})?(?:\s*[-–/]\s*(\d{2,4}))?\s*\??"
-)
+_YEAR = re.compile(r"(?<!\d)\d{3,4}(?!\d)")
 
 
 def _year(value: str) -> Value:
-    found = _YEARS.fullmatch(value.strip().lower())
+    found = _YEAR.search(value)
     if found is None:
         raise ValueError
-    return int(found[1])
+    return int(found[0])
 
 
 KNOWN = {
     "motif": Column("TEXT", "text", _text),
     "date": Column(
-        "INTEGER", "a year, such as 1475, c. 1475, 1475-03-01 or 1470-1480, of which the first counts", _year
+        "INTEGER", "a year, such as 1475, c. 1475, 1475-03-01 or 1470-1480, of which the first is kept", _year
     ),
     "place": Column("TEXT", "text", _text),
     "reference": Column("TEXT", "text", _text),
@@ -65,7 +63,14 @@ KNOWN = {
 }
 """Columns that every catalogue has. Any others hold text."""
 
-RESERVED = frozenset({"entry", FILE, "hash", "ink", "note", "id"})
+OWN = ("entry", FILE, "width_px", "height_px", "note")
+"""Columns of every entry that are no metadata; in a table that was exported they are passed over, but for the file."""
+
+SHOWN = 5
+"""Problems of a table that are named at once."""
+
+MOST = 500
+"""Columns of a catalogue."""
 
 
 def quoted(name: str) -> str:
@@ -97,35 +102,54 @@ def read_table(path: str | os.PathLike[str]) -> dict[str, dict[str, Value]]:
     head = text.split("\n", 1)[0]
     separator = max(",;\t", key=head.count)
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    table: dict[str, dict[str, Value]] = {}
+    problems: list[str] = []
     try:
         titles = [column_name(title) for title in next(lines, [])]
         _check_titles(path, titles)
-        table: dict[str, dict[str, Value]] = {}
         for cells in lines:
             if not any(cell.strip() for cell in cells):
                 continue
             where = f"{path}, line {lines.line_num}"
-            if len(cells) > len(titles):
-                raise MetadataError(f"{where}: has {len(cells)} cells, but there are {len(titles)} columns")
             row = {title: cell.strip() for title, cell in zip(titles, cells)}
-            name = row.pop(FILE, "")
-            if not name:
-                raise MetadataError(f"{where}: names no file")
-            if name in table:
-                raise MetadataError(f"{where}: the file {name!r} has a line already")
-            table[name] = {title: typed(title, cell, where) for title, cell in row.items() if cell}
+            name = row.get(FILE, "").replace("\\", "/").removeprefix("./")
+            if len(cells) > len(titles):
+                problems.append(f"{where}: has {len(cells)} cells, but there are {len(titles)} columns")
+            elif not name:
+                problems.append(f"{where}: names no file")
+            elif name in table:
+                problems.append(f"{where}: the file {name!r} has a line already")
+            else:
+                table[name] = _values(row, where, problems)
     except csv.Error as error:
         raise MetadataError(f"{path}, line {lines.line_num}: {error}") from None
+    if problems:
+        more = f"; and {len(problems) - SHOWN} more" if len(problems) > SHOWN else ""
+        raise MetadataError("; ".join(problems[:SHOWN]) + more)
     return table
+
+
+def _values(row: dict[str, str], where: str, problems: list[str]) -> dict[str, Value]:
+    """Cells that are not empty, each with its type."""
+    values: dict[str, Value] = {}
+    for title, cell in row.items():
+        if cell and title not in OWN:
+            try:
+                values[title] = typed(title, cell, where)
+            except MetadataError as error:
+                problems.append(str(error))
+    return values
 
 
 def _check_titles(path: object, titles: list[str]) -> None:
     if FILE not in titles:
         raise MetadataError(f"{path}: must have a column {FILE!r}, got {', '.join(titles) or 'an empty file'}")
     for title in titles:
-        if titles.count(title) > 1 or not title or (title in RESERVED and title != FILE):
-            why = "is there twice" if titles.count(title) > 1 else "is a name of our own" if title else "is empty"
+        if titles.count(title) > 1 or not title:
+            why = "is there twice" if titles.count(title) > 1 else "is empty"
             raise MetadataError(f"{path}: the title {title!r} of a column {why}")
+    if len(titles) > MOST:
+        raise MetadataError(f"{path}: must not have more than {MOST} columns, got {len(titles)}")
 
 
 def typed(title: str, cell: str, where: str) -> Value:
@@ -138,12 +162,8 @@ def typed(title: str, cell: str, where: str) -> Value:
         raise MetadataError(f"{where}: {title} must be {KNOWN[title].what}, got {cell!r}") from None
 
 
-def row_of(
-    table: dict[str, dict[str, Value]], file: Path, folders: Sequence[Path]
-) -> tuple[str, dict[str, Value]] | None:
-    """The name and the row of an image: its path, that below a folder, its name, or that without the ending."""
-    below = [file.relative_to(folder).as_posix() for folder in folders if file.is_relative_to(folder)]
-    for name in (str(file), *below, file.name, file.stem):
-        if name in table:
-            return name, table[name]
-    return None
+def row_of(table: dict[str, dict[str, Value]], file: Path) -> tuple[str, dict[str, Value]] | None:
+    """The name and the row of an image: its path, the end of it, its name, or that without the ending."""
+    parts = file.parts
+    names = [file.as_posix(), *("/".join(parts[k:]) for k in range(len(parts))), file.stem]
+    return next(((name, table[name]) for name in names if name in table), None)

@@ -15,6 +15,7 @@ from radoncdt.catalogue.catalogue import Catalogue
 from radoncdt.catalogue.exporting import table
 from radoncdt.catalogue.searching import Match, Result
 from radoncdt.ink import InkError, open_picture
+from radoncdt.ink.pictures import readable
 
 MARGIN = 0.08
 """Around an entry, as a share of its longer side, for what of the query is beyond it."""
@@ -51,17 +52,26 @@ the <b>distance</b> how different the marks are as a whole; both are near 0 for 
 it is green, above {DOUBTFUL:g} the entry is as near as any other would be.</p>"""
 
 
-def html(catalogue: Catalogue, results: Sequence[Result], failures: Sequence[tuple[str, str]] = ()) -> str:
+def html(
+    catalogue: Catalogue,
+    results: Sequence[Result],
+    failures: Sequence[tuple[str, str]] = (),
+    *,
+    progress: bool = False,
+) -> str:
     """One page of all queries, pictures included."""
+    from tqdm import tqdm
+
     title = f"{len(results)} searches" if len(results) != 1 else f"Search for {_short(results[0])}"
     parts = [f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title><style>{STYLE}</style>"]
-    parts.append(f"<h1>{title}</h1><p>In {escape(str(catalogue.path))}, {len(catalogue):,} entries.</p>{LEGEND}")
+    parts.append(f"<h1>{title}</h1><p>In {escape(readable(catalogue.path))}, {len(catalogue):,} entries.</p>{LEGEND}")
     if failures:
-        rows = "".join(f"<li>{escape(name)}: {escape(why)}</li>" for name, why in failures)
+        rows = "".join(f"<li>{escape(readable(name))}: {escape(readable(why))}</li>" for name, why in failures)
         parts.append(f"<p>Not searched for:</p><ul>{rows}</ul>")
     if len(results) > 1:
         parts.append(_contents(results))
-    parts += (_section(catalogue, number, result) for number, result in enumerate(results))
+    bar = tqdm(results, desc="report", unit="query", delay=2, disable=None if progress else True)
+    parts += (_section(catalogue, number, result) for number, result in enumerate(bar))
     return "\n".join(parts)
 
 
@@ -74,7 +84,7 @@ def _contents(results: Sequence[Result]) -> str:
     rows = []
     for number, result in enumerate(results):
         best = result.matches[0] if result.matches else None
-        figures = [f"{best.misfit:.3f}", f"{best.distance:.3f}", in_words(best.chance)] if best else [""] * 3
+        figures = [f"{best.misfit:.3f}", f"{best.distance:.3f}", escape(in_words(best.chance))] if best else [""] * 3
         words = escape(best.file) if best else "nothing"
         words += "".join(f"</td><td class=number>{figure}" for figure in figures)
         rows.append(f'<tr><td><a href="#q{number}">{_short(result)}</a></td><td>{words}</td></tr>')
@@ -84,10 +94,11 @@ def _contents(results: Sequence[Result]) -> str:
 
 def _section(catalogue: Catalogue, number: int, result: Result) -> str:
     figures = [_figure(_embedded(picture_of_ink(result.query.ink)), "its ink")]
-    if (original := _original(result.query.name)) is not None:
+    if result.query.file is not None and (original := _original(result.query.file)) is not None:
         figures.insert(0, _figure(_embedded(original), "the query"))
     rows = "".join(_row(catalogue, result, match) for match in result.matches)
-    nothing = "" if result.matches else "<p>No entry is admitted, or no plausible map leads to any.</p>"
+    why = "No plausible map leads to any entry." if result.searched else "No entry fulfils the conditions."
+    nothing = "" if result.matches else f"<p>{why}</p>"
     head = "<tr><th></th><th>entry</th><th>overlay</th><th>how near</th><th>what is known, and the map</th></tr>"
     return (
         f'<h2 id="q{number}" title="{escape(result.query.name)}">{_short(result)}</h2>'
@@ -107,7 +118,7 @@ def _row(catalogue: Catalogue, result: Result, match: Match) -> str:
         f"{match.entry}: {escape(match.file)}</td>"
         f'<td><img src="{_embedded(overlay)}" alt="the query over the entry"></td>'
         f"<td class=number>misfit {match.misfit:.3f}<br>distance {match.distance:.3f}<br>"
-        f"chance {in_words(match.chance)}</td>"
+        f"chance {escape(in_words(match.chance))}</td>"
         f"<td><dl>{known}</dl><p>{escape(map_in_words(match))}</p></td></tr>"
     )
 
@@ -206,7 +217,7 @@ def csv(results: Iterable[Result]) -> bytes:
                 **{f"a{i}{j}": f"{matrix[i, j]:.6g}" for i in range(2) for j in range(2)},
                 **{f"y{i}": f"{shift[i]:.6g}" for i in range(2)},
             }
-            rows.append({**match.metadata, **own})
+            rows.append({f"metadata_{name}" if name in own else name: v for name, v in match.metadata.items()} | own)
     own_names = ["query", "rank", "entry", "file", "misfit", "distance", "chance", "map"]
     own_names += ["a00", "a01", "a10", "a11", "y0", "y1"]
-    return table(rows, [*own_names, *(name for name in names if name not in own_names)])
+    return table(rows, [*own_names, *(f"metadata_{name}" if name in own_names else name for name in names)])

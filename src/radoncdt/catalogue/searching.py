@@ -1,6 +1,7 @@
 """From an image to the entries that are the same mark."""
 
 import os
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,9 +12,10 @@ from radoncdt.catalogue.adding import box_of
 from radoncdt.catalogue.chance import NEIGHBOURS, chances
 from radoncdt.catalogue.fitting import Fit, line_points, picture_points, refine
 from radoncdt.catalogue.index import StoredIndex
-from radoncdt.catalogue.store import CatalogueError, Store
+from radoncdt.catalogue.store import Store
 from radoncdt.descriptors import Descriptors, Settings, describe
-from radoncdt.ink import find_ink, read_ink
+from radoncdt.ink import InkOptions, find_ink, read_ink
+from radoncdt.ink.kinds import doubt
 from radoncdt.ink.pictures import readable
 from radoncdt.registration import Plausible, Registration, register
 
@@ -34,6 +36,8 @@ class Query(NamedTuple):
     """What is searched for."""
 
     name: str
+    file: str | None
+    """None for an array."""
     ink: NDArray[np.float32]
     descriptor: Descriptors
     points: NDArray[np.float64]
@@ -81,11 +85,19 @@ def query_of(image: Any, roi: Any, mask: Any, ink: dict[str, Any], settings: Set
     """An image file, or an array, as something to search for."""
     is_file = isinstance(image, (str, os.PathLike))
     measure = read_ink(image, roi=roi, mask=mask, **ink) if is_file else find_ink(image, roi=roi, mask=mask, **ink)
+    if remark := doubt(measure, InkOptions(**ink)):
+        warnings.warn(f"{readable(image) if is_file else 'image'}: {remark}", stacklevel=4)
     n_angles, n_levels, moments, nu, trim = settings
     descriptor = describe(
         measure, n_angles=n_angles, n_levels=n_levels, moments=moments, nu=nu or 1.0, trim=trim, n_jobs=n_jobs
     )
-    return Query(readable(image) if is_file else "image", measure, descriptor, line_points(measure))
+    return Query(
+        readable(image) if is_file else "image",
+        os.fspath(image) if is_file else None,
+        measure,
+        descriptor,
+        line_points(measure),
+    )
 
 
 def search(store: Store, index: StoredIndex, query: Query, limits: Limits, n_jobs: int | None) -> Result:
@@ -97,7 +109,7 @@ def search(store: Store, index: StoredIndex, query: Query, limits: Limits, n_job
     admitted = len(index.numbers) if among is None else int(np.isin(among, index.numbers).sum())
     distances, numbers = index.nearest(
         query.descriptor,
-        limits.top + NEIGHBOURS,
+        limits.top + MORE + NEIGHBOURS,
         among=among,
         reflections=limits.reflections,
         plausible=limits.plausible,
@@ -111,7 +123,7 @@ def search(store: Store, index: StoredIndex, query: Query, limits: Limits, n_job
     matches = []
     for rank, k in enumerate(order[: limits.top].tolist(), 1):
         ((file, *values),) = store.rows(
-            "SELECT file, m.* FROM entries JOIN metadata m ON entry = id WHERE id = ?", [int(numbers[k])]
+            "SELECT e.file, m.* FROM entries e JOIN metadata m ON m.entry = e.id WHERE e.id = ?", [int(numbers[k])]
         )
         metadata = {name: value for name, value in zip(columns, values[1:]) if value is not None}
         match = Match(
@@ -157,14 +169,13 @@ def _of_size(store: Store, index: StoredIndex, query: Query, size_mm: tuple[floa
     The box around the ink turns size in pixels into millimetres; compared is the size that no rotation changes, the
     fourth root of the determinant of the scatter.
     """
-    width, height = (float(side) for side in size_mm)
-    if not (width > 0 and height > 0 and np.isfinite(width * height)):
-        raise CatalogueError(f"`size_mm` must be width and height in millimetres, got {size_mm!r}")
+    width, height = size_mm
     box = box_of(query.ink)
     own = np.linalg.det(query.descriptor.covariances[0]) ** 0.25 * np.sqrt(width * height / (box[0] * box[1]))
     rows = store.rows(
-        "SELECT id, width_mm / ink_width, height_mm / ink_height, moments FROM entries JOIN metadata m ON m.entry = id "
-        "JOIN descriptors d ON d.entry = id WHERE width_mm IS NOT NULL OR height_mm IS NOT NULL"
+        "SELECT e.id, m.width_mm / e.ink_width, m.height_mm / e.ink_height, d.moments FROM entries e "
+        "JOIN metadata m ON m.entry = e.id JOIN descriptors d ON d.entry = e.id "
+        "WHERE m.width_mm IS NOT NULL OR m.height_mm IS NOT NULL"
     )
     other = []
     for number, across, down, moments in rows:

@@ -5,6 +5,7 @@ Every change is one transaction, so the file is whole whenever a process ends, h
 
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -92,6 +93,25 @@ class Failure(NamedTuple):
     reason: str
 
 
+def stored_name(path: str | os.PathLike[str], folder: Path) -> str:
+    """A file as a catalogue in a folder names it: relative to that if it is below, so that both can be moved together.
+
+    Bytes that are no UTF-8 become \\x escapes, for a database holds text.
+    """
+    whole, root = Path(os.path.abspath(path)), Path(os.path.abspath(folder))
+    name = whole.relative_to(root) if whole.is_relative_to(root) else whole
+    return os.fsencode(name.as_posix()).decode("utf-8", "backslashreplace")
+
+
+def named_file(name: str, folder: Path) -> Path:
+    """The file that has such a name in a catalogue in a folder."""
+    path = folder / name
+    if "\\x" in name and not path.exists():
+        escaped = re.sub(rb"\\x([0-9a-f]{2})", lambda match: bytes.fromhex(match[1].decode()), name.encode())
+        path = folder / os.fsdecode(escaped)
+    return path
+
+
 def connect(path: Path, *, create: bool = False, write: bool = False) -> sqlite3.Connection:
     """Open a file that is there, or is to be made, to be read or written.
 
@@ -112,9 +132,9 @@ class Store:
     """An open catalogue file. See `radoncdt.catalogue.Catalogue` for what users call."""
 
     def __init__(self, path: str | os.PathLike[str], *, create: bool = False, write: bool = False) -> None:
-        self.path = Path(path)
-        if self.path.is_dir():
-            raise CatalogueError(f"{path}: is a folder, not a catalogue")
+        self.path = Path(os.path.abspath(path))
+        if self.path.exists() and not self.path.is_file():
+            raise CatalogueError(f"{path}: is {'a folder' if self.path.is_dir() else 'no file'}, not a catalogue")
         new = not self.path.exists()
         if new and not create:
             raise CatalogueError(f"{path}: there is no such catalogue")
@@ -129,12 +149,11 @@ class Store:
             raise self.explained(error) from error
 
     def _open(self, create: bool) -> None:
-        (application,) = self.db.execute("PRAGMA application_id").fetchone()
-        (version,) = self.db.execute("PRAGMA user_version").fetchone()
-        tables = self.db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        with self.snapshot():
+            application, version, tables = self._header()
         if create and not (application or version or tables):
             with self.transaction():  # two processes may both be here
-                if not self.db.execute("PRAGMA application_id").fetchone()[0]:
+                if not any(self._header()):
                     for statement in SCHEMA.split(";"):
                         self.db.execute(statement)
                     self.db.execute("INSERT INTO settings VALUES ('descriptors', ?)", [json.dumps(SETTINGS._asdict())])
@@ -147,6 +166,12 @@ class Store:
             raise CatalogueError(
                 f"{self.path}: was written by a newer radoncdt (schema {version}, this one knows {VERSION}); update it"
             )
+
+    def _header(self) -> tuple[int, int, int]:
+        """Of which application and version a file is, and how many tables it has."""
+        asked = "PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master"
+        application, version, tables = (int(self.db.execute(statement).fetchone()[0]) for statement in asked)
+        return application, version, tables
 
     def explained(self, error: Exception) -> Exception:
         """An error of SQLite in words of ours."""
@@ -162,6 +187,16 @@ class Store:
         if "readonly" in text or "unable to open" in text:
             return CatalogueError(f"{self.path}: cannot be opened, or not be written to: {text}")
         return CatalogueError(f"{self.path}: {text}")
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """All that is read within belongs together, whatever others write meanwhile."""
+        self.db.execute("BEGIN")
+        try:
+            yield
+        finally:
+            if self.db.in_transaction:
+                self.db.execute("COMMIT")
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -236,6 +271,21 @@ class Store:
         """Names of the metadata."""
         return [row[1] for row in self.rows("PRAGMA table_info (metadata)")][1:]
 
+    def seen_again(self, files: Iterable[tuple[int, list[str]]]) -> None:
+        """Entries whose content was met again: a file stands for one that is gone. To be called in a transaction."""
+        for number, names in files:
+            self.db.executemany("DELETE FROM failures WHERE file = ?", [(name,) for name in names])
+            ((stored,),) = self.db.execute("SELECT file FROM entries WHERE id = ?", [number]).fetchall() or [
+                (names[0],)
+            ]
+            if stored not in names and not named_file(stored, self.path.parent).exists():
+                self.db.execute("UPDATE entries SET file = ? WHERE id = ?", [names[0], number])
+
+    def read_otherwise(self, numbers: Sequence[int], ink: str) -> int:
+        """How many of some entries were read with other options."""
+        other = {row[0] for row in self.rows("SELECT id FROM entries WHERE ink != ?", [ink])}
+        return len(other.intersection(numbers))
+
     def set_metadata(self, values: Iterable[tuple[int, dict[str, Value]]]) -> None:
         """Set some metadata of some entries; unheard-of columns are added. To be called in a transaction."""
         there = {name.lower() for name in self.columns()}
@@ -248,7 +298,12 @@ class Store:
                 names = ", ".join(f"{quoted(name)} = ?" for name in row)
                 self.db.execute(f"UPDATE metadata SET {names} WHERE entry = ?", [*row.values(), number])
 
+    def version(self) -> int:
+        """Another number whenever another process has changed the file."""
+        return int(self.rows("PRAGMA data_version")[0][0])
+
     def remove(self, numbers: Sequence[int]) -> None:
+        """Forget entries, and all that belongs to them."""
         with self.transaction():
             self.db.executemany("DELETE FROM entries WHERE id = ?", [(number,) for number in numbers])
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from radoncdt.catalogue.store import CatalogueError, connect
 
-READABLE = {"entries": frozenset({"id", "file", "note", "width", "height"}), "metadata": None}
+READABLE = {"entries": frozenset({"id", "file", "note"}), "metadata": None}
 """Tables, and their columns; None stands for all."""
 
 FUNCTIONS = frozenset(
@@ -31,6 +31,14 @@ FUNCTIONS = frozenset(
     | {"substr", "substring", "trim", "ltrim", "rtrim", "typeof", "upper", "iif"}
 )
 
+LIMITS = {
+    sqlite3.SQLITE_LIMIT_LENGTH: 50_000,
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 50_000,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 200,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
+}
+"""Of the length of texts and patterns: what a function does with them is not counted in steps."""
+
 STEPS = 20_000_000
 """Of SQLite's machine, at most: no condition needs so many."""
 
@@ -43,10 +51,18 @@ def admitted(path: Path, condition: str) -> NDArray[np.int64]:
     CatalogueError
         When it is no condition, or would do anything but compare metadata.
     """
+    if not isinstance(condition, str):
+        raise TypeError(f"`where` must be a condition in SQL, got {condition!r}")
+    try:
+        condition.encode()
+    except UnicodeEncodeError:
+        raise CatalogueError(f"--where must be a condition in UTF-8, got {condition!r}") from None
     if "\0" in condition:
         raise CatalogueError("--where must be a condition, got one with a NUL character")
     with closing(connect(path)) as db:
         db.execute("PRAGMA trusted_schema = OFF")
+        for limit, most in LIMITS.items():
+            db.setlimit(limit, most)
         refused: list[str] = []
         db.set_authorizer(lambda *action: _judge(refused, *action))
         left = [STEPS // 1000]
@@ -56,12 +72,13 @@ def admitted(path: Path, condition: str) -> NDArray[np.int64]:
             return left[0] < 0
 
         db.set_progress_handler(tick, 1000)
-        statement = f"SELECT id FROM entries JOIN metadata ON entry = id WHERE (\n{condition}\n) ORDER BY id"
+        marks = "SELECT m.*, e.file, e.note FROM metadata m JOIN entries e ON e.id = m.entry"
+        statement = f"SELECT entry FROM ({marks}) WHERE (\n{condition}\n) ORDER BY entry"
         try:
             rows = db.execute(statement).fetchall()
         except (sqlite3.Error, sqlite3.Warning) as error:
             columns = [str(row[1]) for row in _columns(path)][1:]
-            why = f"it may not {refused[0]}" if refused else str(error)
+            why = f"it may not {refused[0]}" if refused else str(error).split("\n")[0]
             raise CatalogueError(
                 f"--where must be a condition on metadata, such as motif = 'crown' and date < 1500, got {condition!r}: "
                 f"{why}; the columns are file, {', '.join(columns)}"

@@ -8,6 +8,7 @@ from typing import Any
 
 from radoncdt._files import write_whole
 from radoncdt.catalogue import Catalogue, CatalogueError, MetadataError
+from radoncdt.catalogue.metadata import OWN, read_table
 from radoncdt.cli.options import (
     check_folder,
     check_jobs,
@@ -16,6 +17,7 @@ from radoncdt.cli.options import (
     ink_settings,
     write,
 )
+from radoncdt.ink import image_files
 from radoncdt.ink.pictures import readable
 
 EPILOG = """\
@@ -96,6 +98,7 @@ def add_parser(commands: Any) -> None:
         epilog="""\
 .csv and .json have a row for each entry; .npz also has the descriptors, and radoncdt.Descriptors.load reads it.""",
     )
+    export.add_argument("--force", action="store_true", help="write over a file that is there")
     export.add_argument("out", type=Path, metavar="FILE", help="must end in .csv, .json or .npz")
 
     action("check", _check, "verify every row of a catalogue, and every file that an entry was read from")
@@ -120,6 +123,10 @@ def _add(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     for path in options.images:
         if not path.exists() and not path.is_symlink():
             parser.error(f"DIR must be a folder or a file, got {path}, which is not there")
+    if not image_files(options.images):
+        raise CatalogueError(f"there are no image files in {', '.join(map(str, options.images))}")
+    if options.metadata is not None:
+        read_table(options.metadata)  # before a catalogue is made
     try:
         with Catalogue(options.catalogue, create=True) as catalogue:
             done = catalogue.add(
@@ -141,6 +148,9 @@ def _add(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         print(f"radoncdt: {printable(failure.file)}: {failure.reason}", file=sys.stderr)
     for name in done.unused:
         print(f"radoncdt: {options.metadata}: no image is named {name!r}", file=sys.stderr)
+    if done.otherwise:
+        more = "those that were there already were read with other options, and stay so; remove them to read them again"
+        print(f"radoncdt: {done.otherwise:,} of {more}", file=sys.stderr)
     print(
         f"{readable(str(options.catalogue))}: {done.added:,} added, {done.known:,} there already, "
         f"{len(done.failures):,} refused; {total:,} entries"
@@ -161,7 +171,7 @@ def _list(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
                 print(f"{printable(file)}: {reason}")
             return 0
         for entry in catalogue.entries(options.where):
-            known = [f"{name}: {value}" for name, value in list(entry.items())[5:] if value is not None]
+            known = [f"{name}: {value}" for name, value in entry.items() if name not in OWN and value is not None]
             print("  ".join([str(entry["entry"]), printable(entry["file"]), *map(printable, known)]))
     return 0
 
@@ -187,7 +197,7 @@ def _show(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
 def _remove(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     with Catalogue(options.catalogue, write=True) as catalogue:
         catalogue.remove(options.entries)
-        print(f"{readable(str(options.catalogue))}: {len(options.entries):,} removed; {len(catalogue):,} entries")
+        print(f"{readable(str(options.catalogue))}: {len(set(options.entries)):,} removed; {len(catalogue):,} entries")
     return 0
 
 
@@ -205,6 +215,8 @@ def _update(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int
 @_refusing
 def _export(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     check_folder(options.out, parser, "out")
+    if options.out.exists() and not options.force:
+        parser.error(f"FILE must not be there yet, got {options.out}; --force writes over it")
     with Catalogue(options.catalogue) as catalogue:
         count = catalogue.export(options.out)
     print(f"{readable(str(options.out))}: {count:,} entries")

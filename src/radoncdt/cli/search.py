@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from numpy.linalg import LinAlgError
+
 from radoncdt._files import write_whole
 from radoncdt.catalogue import Catalogue, CatalogueError, Result
 from radoncdt.catalogue import report as pages
@@ -41,6 +43,9 @@ examples:
 """
 
 
+ENDINGS = {"report": (".html", ".htm"), "csv": (".csv",)}
+
+
 def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "search",
@@ -72,10 +77,10 @@ def add_parser(commands: Any) -> None:
 
 def _size(text: str) -> tuple[float, float]:
     try:
-        width, height = (float(side) for side in text.lower().replace("×", "x").split("x"))
+        width, height = (float(side) for side in text.lower().replace("×", "x").replace(",", ".").split("x"))
     except ValueError:
         raise argparse.ArgumentTypeError(f"must be width and height such as 35x42.5, got {text!r}") from None
-    if not (width > 0 and height > 0):
+    if not 0 < width * height < float("inf") or width < 0:
         raise argparse.ArgumentTypeError(f"must be positive, got {text!r}")
     return width, height
 
@@ -89,6 +94,10 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     for name in ("report", "csv"):
         if (path := getattr(options, name)) is not None:
             check_folder(path, parser, name)
+            if path.suffix.lower() not in ENDINGS[name]:
+                parser.error(f"--{name} must end in {' or '.join(ENDINGS[name])}, got {path}")
+    if options.quiet and options.report is None and options.csv is None:
+        parser.error("--quiet goes with --report or --csv; nothing would be seen otherwise")
     several = options.image.is_dir()
     files = image_files([options.image])
     if not files:
@@ -114,7 +123,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
                     with warnings.catch_warnings(record=True) as notes:
                         warnings.simplefilter("always")
                         result = catalogue.search(file, **how)
-                except InkError as error:
+                except (InkError, ArithmeticError, LinAlgError) as error:
                     failures.append((str(file), str(error).removeprefix(f"{file}: ")))
                     print(f"radoncdt: {readable(str(error))}", file=sys.stderr)
                     continue
@@ -124,7 +133,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
                 if not options.quiet:
                     _print(result, several)
             if options.report is not None:
-                write_whole(options.report, partial(write, pages.html(catalogue, results, failures)))
+                write_whole(options.report, partial(write, pages.html(catalogue, results, failures, progress=True)))
                 print(readable(str(options.report)))
     except CatalogueError as error:
         print(f"radoncdt: {readable(str(error))}", file=sys.stderr)
@@ -142,7 +151,7 @@ def _print(result: Result, several: bool) -> None:
     if several:
         print(printable(result.query.name))
     if not result.matches:
-        print("no entry is admitted, or no plausible map leads to any")
+        print("no plausible map leads to any entry" if result.searched else "no entry fulfils the conditions")
     for match in result.matches:
         known = match.metadata.get("reference") or match.metadata.get("motif") or ""
         print(

@@ -135,7 +135,7 @@ def watermarks(n: int, seed: int = 0) -> Watermarks:
     --------
     >>> marks = datasets.watermarks(10)
     >>> marks[3].motif, marks[3].image().shape, marks.twins.tolist()
-    ('star', (256, 256), [-1, -1, -1, -1, -1, -1, -1, -1, 9, 8])
+    ('heart', (256, 256), [-1, -1, -1, -1, -1, -1, -1, -1, 9, 8])
     >>> images, numbers, maps = marks.queries(4, kind="photograph", rng=0)
     """
     n = _checks.count(n, "n", 1)

@@ -13,6 +13,9 @@ from radoncdt.ink.pictures import Grey, InkError, Mask, Picture
 KINDS = ("drawing", "photo", "grey")
 INKS = ("auto", "dark", "bright")
 
+LIKELY = (0.0005, 0.5)
+"""Shares of an image that are ink."""
+
 LEAST_SIDE = 8
 """Pixels that the image of a mark must have both ways."""
 
@@ -73,6 +76,14 @@ class InkOptions:
                 raise ValueError(f"`{name}` goes with the kind {' or '.join(kinds)}, got it with {self.kind}")
 
 
+def doubt(ink: NDArray[np.float32], options: InkOptions) -> str:
+    """A remark on ink that is hardly any, or nearly everything, as happens where the kind is wrong."""
+    share = float(np.mean(ink > 0))
+    if options.kind != "grey" and not LIKELY[0] < share < LIKELY[1]:
+        return f"{share:.2%} of the image is ink; is it of the kind {options.kind}?"
+    return ""
+
+
 def steps_of(picture: Picture, keep: Mask, options: InkOptions, name: str) -> list[Step]:
     """All steps from a picture to its ink, of the pixels to keep."""
     if picture.opacity.strides != (0, 0) and not ((picture.opacity > 0) & keep).any():
@@ -106,7 +117,8 @@ def _reduced(grey: Grey, keep: Mask, most: int) -> tuple[Grey, Mask]:
     means = np.asarray(Image.fromarray(grey).reduce((width, height)))
     if keep.all():
         return means, np.ones(means.shape, bool)
-    return means, np.asarray(Image.fromarray(keep.astype(np.float32)).reduce((width, height))) > 0.5
+    shares = np.asarray(Image.fromarray(keep.astype(np.float32)).reduce((width, height)))
+    return means, shares > 0.5 if (shares > 0.5).any() else shares > 0
 
 
 # ---------------------------------------------------------------- grey

@@ -1,7 +1,9 @@
-"""Image files, good and bad, for tests of what reads them."""
+"""Image files, good and bad, for tests of what reads them, and the commands that do."""
 
 import numpy as np
 from PIL import Image
+
+from radoncdt import cli
 
 SHAPE = np.pad(np.tri(20), 6).astype(np.float32)
 
@@ -29,3 +31,11 @@ def save_files(folder):
     whole = (folder / "dark.png").read_bytes()
     (folder / "cut.png").write_bytes(whole[: len(whole) // 2])
     (folder / "empty.png").touch()
+
+
+def run(*arguments):
+    """Exit status of a command, whether it returned it or the parser raised it."""
+    try:
+        return cli.main([str(a) for a in arguments])
+    except SystemExit as stop:
+        return stop.code

@@ -6,12 +6,12 @@ import sqlite3
 
 import numpy as np
 import pytest
+from files import run
 from marks import MARKS, save, save_marks
 from numpy.testing import assert_array_equal
 from PIL import Image
 
 import radoncdt
-from radoncdt import cli
 from radoncdt.catalogue import Catalogue, CatalogueError, MetadataError
 from radoncdt.catalogue.metadata import read_table
 
@@ -28,13 +28,6 @@ def made(folder):
     with Catalogue("marks.db", create=True) as catalogue:
         catalogue.add("marks", metadata="marks.csv")
         yield catalogue
-
-
-def run(*arguments):
-    try:
-        return cli.main([str(a) for a in arguments])
-    except SystemExit as stop:
-        return stop.code
 
 
 # ---------------------------------------------------------------- adding

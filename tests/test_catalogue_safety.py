@@ -10,18 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from files import run
 from marks import MARKS, save, save_marks
 from PIL import Image
 
-from radoncdt import cli
 from radoncdt.catalogue import Catalogue, CatalogueError, store
-
-
-def run(*arguments):
-    try:
-        return cli.main([str(a) for a in arguments])
-    except SystemExit as stop:
-        return stop.code
 
 
 def content(path):

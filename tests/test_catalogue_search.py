@@ -6,12 +6,13 @@ import warnings
 
 import numpy as np
 import pytest
+from files import run
 from marks import MARKS, save, save_marks
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 import radoncdt
-from radoncdt import cli, datasets
+from radoncdt import datasets
 from radoncdt.catalogue import Catalogue, CatalogueError
 from radoncdt.catalogue.chance import NEIGHBOURS, chances, fisher_g
 from radoncdt.catalogue.index import StoredIndex
@@ -35,13 +36,6 @@ def made(tmp_path_factory):
 def folder(made, monkeypatch):
     monkeypatch.chdir(made[0])
     return made[0]
-
-
-def run(*arguments):
-    try:
-        return cli.main([str(a) for a in arguments])
-    except SystemExit as stop:
-        return stop.code
 
 
 def test_queries_find_their_marks(folder, made):

@@ -4,10 +4,10 @@ import csv
 
 import numpy as np
 import pytest
+from files import run
 from marks import MARKS, save
 from PIL import Image
 
-from radoncdt import cli
 from radoncdt.classify import classify_folders
 
 CHOSEN = [1, 2, 4]
@@ -24,13 +24,6 @@ def folder(tmp_path, monkeypatch):
         for number, image in enumerate(queries.images[queries.marks == k][:4]):
             save(f"test/class {k}/{number}.png", image)
     return tmp_path
-
-
-def run(*arguments):
-    try:
-        return cli.main([str(a) for a in arguments])
-    except SystemExit as stop:
-        return stop.code
 
 
 def test_one_example_is_enough(folder, capsys):

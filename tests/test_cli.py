@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 import pytest
-from files import BAD, GOOD, SHAPE, save, save_files
+from files import BAD, GOOD, SHAPE, run, save, save_files
 from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 
@@ -20,14 +20,6 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     save_files(tmp_path)
     return tmp_path
-
-
-def run(*arguments):
-    """Exit status, whether a command returned it or the parser raised it."""
-    try:
-        return cli.main([str(a) for a in arguments])
-    except SystemExit as stop:
-        return stop.code
 
 
 # ---------------------------------------------------------------- transform

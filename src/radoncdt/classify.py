@@ -9,11 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt.descriptors import Descriptors, describe
+from radoncdt.descriptors import ROBUST, Descriptors, describe
 from radoncdt.ink import InkError, image_files, read_ink
-
-ROBUST: dict[str, Any] = {"moments": "robust", "trim": 1 / 16}
-"""How images are described: specks hardly matter."""
 
 
 class Images(NamedTuple):

@@ -30,6 +30,9 @@ Floats = NDArray[np.float64]
 
 MOMENTS = ("exact", "robust")
 
+ROBUST: dict[str, Any] = {"moments": "robust", "trim": 1 / 16}
+"""Options with which specks hardly matter: what --robust stands for, and how folders are classified."""
+
 FORMAT = "radoncdt descriptors, version 1"
 
 

@@ -5,7 +5,7 @@ import json
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from radoncdt.catalogue.metadata import Value
 from radoncdt.catalogue.store import Entry, Failure, Store, packed, stored_name
-from radoncdt.descriptors import Settings, describe
+from radoncdt.descriptors import Settings, described
 from radoncdt.ink import InkError, InkOptions
 from radoncdt.ink.kinds import doubt, steps_of
 from radoncdt.ink.pictures import open_picture, read_bytes
+from radoncdt.measures import Batch
 
 Result = Entry | Failure
 
@@ -158,9 +159,7 @@ def _examine(file: str, digest: str, task: Task) -> Result:
         digest = hashlib.sha256(data).hexdigest()  # of what is read now
         picture = open_picture(file, data)
         ink = steps_of(picture, np.ones(picture.grey.shape, bool), task.ink, file)[-1].image
-        n_angles, n_levels, moments, nu, trim = task.settings
-        found = describe(ink, n_angles=n_angles, n_levels=n_levels, moments=moments, nu=nu or 1.0, trim=trim, n_jobs=1)
-        curves, numbers = packed(found)
+        curves, numbers = packed(described(Batch.read(ink), task.settings, 1))
     except (InkError, MemoryError) as error:
         return Failure(name, digest, str(error).removeprefix(f"{file}: ") or "not enough memory")
     except (ValueError, ArithmeticError) as error:  # a measure that has no descriptor
@@ -254,30 +253,16 @@ class Dask:
 
     def examine(self, tasks: Iterable[Task]) -> Iterator[list[Result]]:
         """See `Workers`."""
-        from distributed import Future
-
-        count = max(4, 2 * sum(self.client.nthreads().values()))
+        most = max(4, 2 * sum(self.client.nthreads().values()))
+        waiting: deque[Any] = deque()
         try:
-            yield from _in_order(
-                lambda task: self.client.submit(examine, task, pure=False, retries=3), tasks, count, Future.cancel
-            )
-        finally:
-            self.client.close()
-
-
-def _in_order(
-    submit: Callable[[Task], Any], tasks: Iterable[Task], most: int, cancel: Callable[[Any], object]
-) -> Iterator[list[Result]]:
-    """Results in the order of the tasks, of which only so many wait at a time."""
-    waiting: deque[Any] = deque()
-    remaining = iter(tasks)
-    try:
-        for task in remaining:
-            waiting.append(submit(task))
-            if len(waiting) >= most:
+            for task in tasks:
+                waiting.append(self.client.submit(examine, task, pure=False, retries=3))
+                if len(waiting) >= most:
+                    yield waiting.popleft().result()
+            while waiting:
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    finally:
-        for future in waiting:
-            cancel(future)
+        finally:
+            for future in waiting:
+                future.cancel()
+            self.client.close()

@@ -13,10 +13,11 @@ from radoncdt.catalogue.chance import NEIGHBOURS, chances
 from radoncdt.catalogue.fitting import Fit, line_points, picture_points, refine
 from radoncdt.catalogue.index import StoredIndex
 from radoncdt.catalogue.store import Store
-from radoncdt.descriptors import Descriptors, Settings, describe
+from radoncdt.descriptors import Descriptors, Settings, described
 from radoncdt.ink import InkOptions, find_ink, read_ink
 from radoncdt.ink.kinds import doubt
 from radoncdt.ink.pictures import readable
+from radoncdt.measures import Batch
 from radoncdt.registration import Plausible, Registration, register
 
 MORE = 10
@@ -87,10 +88,7 @@ def query_of(image: Any, roi: Any, mask: Any, ink: dict[str, Any], settings: Set
     measure = read_ink(image, roi=roi, mask=mask, **ink) if is_file else find_ink(image, roi=roi, mask=mask, **ink)
     if remark := doubt(measure, InkOptions(**ink)):
         warnings.warn(f"{readable(image) if is_file else 'image'}: {remark}", stacklevel=4)
-    n_angles, n_levels, moments, nu, trim = settings
-    descriptor = describe(
-        measure, n_angles=n_angles, n_levels=n_levels, moments=moments, nu=nu or 1.0, trim=trim, n_jobs=n_jobs
-    )
+    descriptor = described(Batch.read(measure), settings, n_jobs)
     return Query(
         readable(image) if is_file else "image",
         os.fspath(image) if is_file else None,

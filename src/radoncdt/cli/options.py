@@ -12,9 +12,6 @@ from numpy.typing import NDArray
 
 from radoncdt.ink import INKS, KINDS, InkError, image_files, read_ink
 
-ROBUST: dict[str, Any] = {"moments": "robust", "trim": 1 / 16}
-"""What --robust stands for."""
-
 
 def ink_options() -> argparse.ArgumentParser:
     ink = argparse.ArgumentParser(add_help=False)

@@ -12,7 +12,6 @@ import numpy as np
 import radoncdt
 from radoncdt._files import write_whole
 from radoncdt.cli.options import (
-    ROBUST,
     check_counts,
     check_folder,
     check_jobs,
@@ -22,6 +21,7 @@ from radoncdt.cli.options import (
     ink_options,
     write,
 )
+from radoncdt.descriptors import ROBUST
 from radoncdt.ink import InkError, read_ink
 from radoncdt.registration import Plausible
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 import radoncdt
 from radoncdt._files import write_whole
 from radoncdt.cli.options import (
-    ROBUST,
     check_counts,
     check_folder,
     check_jobs,
@@ -22,6 +21,7 @@ from radoncdt.cli.options import (
     in_words_of_the_command,
     inks,
 )
+from radoncdt.descriptors import ROBUST
 from radoncdt.ink.pictures import readable
 from radoncdt.rcdt import DIRECTIONS, POOLS, WHITENED_POOLS, check_pool
 

@@ -64,6 +64,7 @@ ORDER = [
     "catalogue.exporting",
     "catalogue.checking",
     "catalogue.searching",
+    "catalogue.calibrating",
     "catalogue.catalogue",
     "catalogue",
     "catalogue.report",

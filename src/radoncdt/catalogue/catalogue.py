@@ -2,7 +2,9 @@
 
 import json
 import os
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -12,6 +14,8 @@ from numpy.typing import ArrayLike
 from radoncdt import _checks
 from radoncdt.catalogue import exporting, searching
 from radoncdt.catalogue.adding import Added, add_images, workers_for
+from radoncdt.catalogue.calibrating import FEWEST, calibrate
+from radoncdt.catalogue.chance import Chances, store_chances, stored_chances
 from radoncdt.catalogue.checking import Problem, problems
 from radoncdt.catalogue.index import StoredIndex, store_summaries
 from radoncdt.catalogue.metadata import OWN, MetadataError, Value, column_name, quoted, read_table, row_of, typed
@@ -42,8 +46,10 @@ class Catalogue:
 
     def __init__(self, path: str | os.PathLike[str], *, create: bool = False, write: bool = False) -> None:
         self._store = Store(path, create=create, write=write)
+        self._writes = create or write
         self._index: StoredIndex | None = None
         self._version = -1
+        self._chances: Chances | None = None
 
     def __enter__(self) -> "Catalogue":
         return self
@@ -204,6 +210,53 @@ class Catalogue:
             self._index = StoredIndex(self._store)
         return self._index
 
+    @property
+    def calibrated(self) -> bool:
+        """Whether chances are known, or cannot be since there are too few entries; if not, a search learns them."""
+        known, total = self._known_chances(), len(self)
+        return total < FEWEST or (known is not None and not known.outdated(total))
+
+    def _known_chances(self) -> Chances | None:
+        return self._chances or stored_chances(self._store)
+
+    def calibrate(self, *, marks: int = 200, n_jobs: int | None = -1, progress: bool = False) -> int:
+        """Learn how much the best entry stands out for marks that the catalogue does not have.
+
+        The first search does it, and one after the catalogue has doubled; it takes some tenths of a second a mark.
+        What is learnt is kept in the file if the catalogue was opened for changes, otherwise until it is closed.
+
+        Parameters
+        ----------
+        marks : int
+            How many of the catalogue's own are drawn again and searched for. No chance is below 1/(marks + 1).
+        n_jobs : int
+        progress : bool
+            Whether to draw a bar, on a terminal.
+
+        Returns
+        -------
+        int
+            How many marks it was learnt from.
+
+        Raises
+        ------
+        CatalogueError
+            When there are fewer than 30 entries.
+        """
+        _checks.count(marks, "marks", 20)
+        if len(self) < FEWEST:
+            raise CatalogueError(f"{self.path}: has {len(self)} entries, too few to learn chances; {FEWEST} are enough")
+        self._chances = calibrate(self._store, self._opened, marks, n_jobs, progress)
+        if self._writes:
+            store_chances(self._store, self._chances)
+        return len(self._chances.stands)
+
+    @contextmanager
+    def _opened(self) -> Iterator[StoredIndex]:
+        """The index, and all that is read meanwhile belongs to it."""
+        with self._store.snapshot():
+            yield self.open()
+
     def search(
         self,
         image: str | os.PathLike[str] | ArrayLike,
@@ -216,7 +269,9 @@ class Catalogue:
         max_aspect: float | None = None,
         max_shear: float | None = None,
         size_mm: tuple[float, float] | None = None,
+        chances: bool = True,
         n_jobs: int | None = -1,
+        progress: bool = False,
         **ink: Any,
     ) -> searching.Result:
         """The entries that are nearest to an image, however it was moved.
@@ -237,19 +292,32 @@ class Catalogue:
             Which maps are plausible, see `radoncdt.register`.
         size_mm : (width, height), optional
             Of the mark in the image. Entries whose size is known must have the same within a quarter.
+        chances : bool
+            Whether to say how unusual each match is. The first search learns that if need be, see `calibrate`.
         n_jobs : int
+        progress : bool
+            Whether to draw a bar while chances are learnt, on a terminal.
         **ink
             Options of `radoncdt.ink.InkOptions`.
         """
         _checks.count(top, "top", 1)
         _checks.instance(reflections, "reflections", bool)
+        _checks.instance(chances, "chances", bool)
         plausible, size = Plausible(max_aspect, max_shear), None if size_mm is None else _size(size_mm)
         among = None if where is None else admitted(self.path, where)
         options = {"kind": "drawing", **ink}
         query = searching.query_of(image, roi, mask, options, self._store.settings, n_jobs)
-        with self._store.snapshot():
+        if chances and not self.calibrated:
+            try:
+                self.calibrate(n_jobs=n_jobs, progress=progress)
+            except (CatalogueError, OSError) as error:
+                if self._chances is None:
+                    raise
+                warnings.warn(f"chances were learnt, but not kept: {error}", stacklevel=2)
+        with self._opened() as index:
+            known = self._known_chances() if chances and len(self) >= FEWEST else None
             limits = searching.Limits(top, among, reflections, plausible, size)
-            return searching.search(self._store, self.open(), query, limits, n_jobs)
+            return searching.search(self._store, index, query, limits, known, n_jobs)
 
 
 def _size(value: object) -> tuple[float, float]:

@@ -1,55 +1,81 @@
-"""How unusual it is that the nearest of so many entries is so near, if none of them is the same mark.
+"""How unusual it is that an entry fits so well, if none of them is the same mark.
 
-Distances from a query to marks that have nothing to do with it are spread, near the smallest of them, like a power:
-twice the distance, 2^m times as many marks within it. Then the logarithms log(d_k/d_j) of the k − 1 smallest of
-d_1 ≤ … ≤ d_k are independent and exponential with the same unknown mean, and the share of the largest in their sum,
+Of the entries nearest to a query, one stands out as its score is smaller than that of the others:
 
-    g = log(d_k/d_1) / Σ_j log(d_k/d_j),
+    stand = (median of the scores of the `NEAREST` entries) / (score of the entry).
 
-has a distribution that depends on nothing else (Fisher 1929, the test of the largest of many periodogram ordinates):
+The chance of a match is how often the best entry would stand out as much or more if the catalogue did not have the
+mark. How that is distributed depends on the catalogue, on how many marks there are and how alike, so it is learnt from
+the catalogue itself (`calibrating`): some of its own marks, bent a little and searched for among the others, have
+stands t_1, …, t_m, and
 
-    P(g > x) = Σ_{j ≥ 1, jx < 1} (−1)^{j−1} C(n, j) (1 − jx)^{n−1},    n = k − 1.
+    chance = (1 + number of t_i ≥ stand) / (m + 1).
 
-That is the chance of a match: the probability that a catalogue without the mark has an entry that stands out as much.
-It is uniform between 0 and 1 for such queries. For the entry of rank r the better ones are left out first.
+That is uniform on 1/(m + 1), …, 1 for a query that is, but for being another mark, like those of the catalogue
+(exchangeable with them), whatever the distribution is. It is never below 1/(m + 1).
 """
+
+import json
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
-NEIGHBOURS = 8
-"""Farther entries that a chance is computed from, k − 1 = 8: with more, marks of the same motif and others would be
-mixed, which lie at different distances; with fewer, matches would hardly stand out."""
+from radoncdt.catalogue.store import Store
+
+NEAREST = 11
+"""Entries among which one stands out. Of the median of so many it does not matter that a few are the same mark."""
+
+GROWN = 2
+"""When there are so many times the entries, or so many times fewer, chances are learnt anew."""
+
+NAME = "chances"
+"""Of what is stored among the settings of a catalogue."""
 
 
-def fisher_g(share: float, n: int) -> float:
-    """Probability that the largest of n exponential variables has at least this share of their sum.
+class Chances(NamedTuple):
+    """What was learnt from marks that a catalogue does not have.
 
-    >>> from radoncdt.catalogue.chance import fisher_g
-    >>> fisher_g(0.5, 2), round(fisher_g(0.9, 2), 3)
-    (1.0, 0.2)
+    >>> from radoncdt.catalogue.chance import Chances
+    >>> learnt = Chances(100, (1.1, 1.3, 1.5, 2.0))
+    >>> learnt.of(1.4), learnt.of(9.0), learnt.of(0.7)
+    (0.6, 0.2, 1.0)
     """
-    if n < 2 or share <= 1 / n:
-        return 1.0
-    j = np.arange(1, int(np.ceil(1 / share)) if share > 0 else n)
-    j = j[j * share < 1]
-    if not j.size:
-        return 0.0
-    logs = gammaln(n + 1) - gammaln(j + 1) - gammaln(n - j + 1) + (n - 1) * np.log1p(-j * share)
-    return float(np.clip(np.sum(np.where(j % 2, 1, -1) * np.exp(logs)), 0, 1))
+
+    entries: int
+    """How many the catalogue had."""
+    stands: tuple[float, ...]
+    """Of the best entry of each, ascending."""
+
+    def of(self, stand: float) -> float:
+        """The chance that the best entry stands out as much."""
+        fewer = int(np.searchsorted(self.stands, stand))
+        return (1 + len(self.stands) - fewer) / (len(self.stands) + 1)
+
+    def outdated(self, entries: int) -> bool:
+        """Whether the catalogue has become another."""
+        return not self.entries / GROWN < entries < self.entries * GROWN
 
 
-def chances(distances: NDArray[np.float64], shown: int) -> list[float | None]:
-    """Chances of the first `shown` of ascending distances; None where too few entries are behind one."""
-    finite = distances[np.isfinite(distances)]
-    found: list[float | None] = []
-    for rank in range(min(shown, len(distances))):
-        tail = finite[rank : rank + NEIGHBOURS + 1]
-        if len(tail) < 4 or tail[-1] <= 0:
-            found.append(None)
-            continue
-        logs = np.log(tail[-1] / np.maximum(tail[:-1], 1e-300 + tail[-1] * 1e-12))
-        total = logs.sum()
-        found.append(fisher_g(float(logs[0] / total), len(logs)) if total > 0 else 1.0)
-    return found
+def stand(score: float, scores: NDArray[np.float64]) -> float:
+    """How many times smaller a score is than the median of those of the nearest entries."""
+    return float(np.median(scores)) / max(score, 1e-9)
+
+
+def stored_chances(store: Store) -> Chances | None:
+    """What was learnt before, None if nothing was, or if it is damaged."""
+    rows = store.rows("SELECT value FROM settings WHERE name = ?", [NAME])
+    try:
+        found = json.loads(rows[0][0])
+        stands = np.array(found["stands"], np.float64)
+        entries = int(found["entries"])
+    except (IndexError, KeyError, TypeError, ValueError):
+        return None
+    sound = stands.ndim == 1 and stands.size and np.isfinite(stands).all() and entries > 0
+    return Chances(entries, tuple(np.sort(stands).tolist())) if sound else None
+
+
+def store_chances(store: Store, chances: Chances) -> None:
+    value = json.dumps({"entries": chances.entries, "stands": [round(each, 6) for each in chances.stands]})
+    with store.transaction():
+        store.db.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", [NAME, value])

@@ -53,11 +53,16 @@ def _numbers(points: Floats, most: int) -> NDArray[np.intp]:
 
 def picture_points(picture: bytes, frame: tuple[int, int]) -> Floats:
     """The same of the picture of an entry, in pixels of its ink."""
+    ink = picture_ink(picture)
+    return line_points(ink, max(frame) / max(ink.shape))
+
+
+def picture_ink(picture: bytes) -> NDArray[np.float32]:
+    """The ink that a picture shows, from 0 to 1."""
     from PIL import Image
 
     with Image.open(BytesIO(picture)) as file:
-        ink = 1 - np.asarray(file.convert("L"), np.float32) / 255
-    return line_points(ink, max(frame) / max(ink.shape))
+        return np.float32(1) - np.asarray(file.convert("L"), np.float32) / np.float32(255)
 
 
 def refine(registration: Registration, points: Floats, targets: Floats, size: float, plausible: Plausible) -> Fit:

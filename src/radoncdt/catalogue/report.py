@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from radoncdt.catalogue.adding import PICTURE_SIDE, picture_of_ink
 from radoncdt.catalogue.catalogue import Catalogue
 from radoncdt.catalogue.exporting import table
+from radoncdt.catalogue.fitting import picture_ink
 from radoncdt.catalogue.searching import Match, Result
 from radoncdt.ink import InkError, open_picture
 from radoncdt.ink.pictures import readable
@@ -23,7 +24,7 @@ MARGIN = 0.08
 QUERY, ENTRY = (1.0, 0.45, 0.0), (0.1, 0.45, 0.9)
 """Orange and blue, which together are dark, and which colour-blind people tell apart."""
 
-CLEAR, DOUBTFUL = 0.01, 0.2
+CLEAR, DOUBTFUL = 0.05, 0.2
 """Chances up to which a match is shown as such, and from which it is not."""
 
 STYLE = """
@@ -132,10 +133,10 @@ def in_words(chance: float | None) -> str:
     """A chance as one reads it.
 
     >>> from radoncdt.catalogue.report import in_words
-    >>> in_words(0.25), in_words(3e-7), in_words(None)
-    ('0.25', '< 0.0001', '–')
+    >>> in_words(0.254), in_words(1 / 201), in_words(None)
+    ('0.25', '0.005', '–')
     """
-    return "–" if chance is None else "< 0.0001" if chance < 1e-4 else f"{chance:.2g}"
+    return "–" if chance is None else f"{chance:.2g}"
 
 
 def map_in_words(match: Match) -> str:
@@ -145,13 +146,11 @@ def map_in_words(match: Match) -> str:
 
 def overlaid(ink: NDArray[np.float32], picture: bytes, match: Match) -> NDArray[np.uint8]:
     """A query, moved, over the picture of an entry, (H, W, 3)."""
-    from PIL import Image
     from skimage.transform import warp
 
-    with Image.open(BytesIO(picture)) as file:
-        entry = 1 - np.asarray(file.convert("L"), np.float32) / 255
-    margin = round(MARGIN * max(entry.shape))
-    entry = np.pad(entry, margin)
+    small = picture_ink(picture)
+    margin = round(MARGIN * max(small.shape))
+    entry = np.pad(small, margin)
     factor = -(-max(match.registration.frames[1]) // PICTURE_SIDE)  # by which the picture is smaller
     to_picture = np.array(
         [[1 / factor, 0, 0.5 / factor - 0.5 + margin], [0, 1 / factor, 0.5 / factor - 0.5 + margin], [0, 0, 1]]

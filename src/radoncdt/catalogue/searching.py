@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from radoncdt import _parallel
 from radoncdt.catalogue.adding import box_of
-from radoncdt.catalogue.chance import NEIGHBOURS, chances
+from radoncdt.catalogue.chance import NEAREST, Chances, stand
 from radoncdt.catalogue.fitting import Fit, line_points, picture_points, refine
 from radoncdt.catalogue.index import StoredIndex
 from radoncdt.catalogue.store import Store
@@ -20,7 +20,7 @@ from radoncdt.ink.pictures import readable
 from radoncdt.measures import Batch
 from radoncdt.registration import Plausible, Registration, register
 
-MORE = 10
+MORE = NEAREST - 1
 """Entries beyond those that are shown whose lines are compared, too."""
 
 SHARE = 0.25
@@ -67,7 +67,8 @@ class Match(NamedTuple):
     """How far apart the lines are, on average, in standard deviations of the mark. Matches are ranked by this and a
     quarter of the distance."""
     chance: float | None
-    """How probable it is that a catalogue without the mark has an entry that stands out as much, see `chance`."""
+    """How probable it is that a catalogue without the mark has an entry that stands out as much, see `chance`. None
+    where that is not known: fewer than `NEAREST` entries were admitted, or chances were not asked for."""
     registration: Registration
     """The map from the ink of the query to that of the entry."""
     metadata: dict[str, Any]
@@ -98,36 +99,57 @@ def query_of(image: Any, roi: Any, mask: Any, ink: dict[str, Any], settings: Set
     )
 
 
-def search(store: Store, index: StoredIndex, query: Query, limits: Limits, n_jobs: int | None) -> Result:
+class Candidates(NamedTuple):
+    """Entries that a query was compared with, the nearest first."""
+
+    numbers: NDArray[np.int64]
+    distances: NDArray[np.float64]
+    fits: list[Fit]
+    scores: NDArray[np.float64]
+    """What they are ranked by."""
+
+
+def nearest(
+    store: Store, index: StoredIndex, query: Query, limits: Limits, n_jobs: int | None, among: NDArray[np.int64] | None
+) -> Candidates:
+    """The entries nearest to a query, `MORE` than are to be shown, and how its lines lie on theirs."""
+    distances, numbers = index.nearest(
+        query.descriptor,
+        limits.top + MORE,
+        among=among,
+        reflections=limits.reflections,
+        plausible=limits.plausible,
+        n_jobs=n_jobs,
+    )
+    fits = _fits(store, index, query, limits, numbers, n_jobs)
+    scores = np.array([fit.misfit for fit in fits]) + SHARE * distances
+    return Candidates(numbers, distances, fits, scores)
+
+
+def search(
+    store: Store, index: StoredIndex, query: Query, limits: Limits, chances: Chances | None, n_jobs: int | None
+) -> Result:
     """The nearest entries, how unusual they are, and the maps that lead to them."""
     among = limits.among
     if limits.size_mm is not None:
         sizes = _of_size(store, index, query, limits.size_mm)
         among = sizes if among is None else np.intersect1d(among, sizes)
     admitted = len(index.numbers) if among is None else int(np.isin(among, index.numbers).sum())
-    distances, numbers = index.nearest(
-        query.descriptor,
-        limits.top + MORE + NEIGHBOURS,
-        among=among,
-        reflections=limits.reflections,
-        plausible=limits.plausible,
-        n_jobs=n_jobs,
-    )
-    chosen = min(len(numbers), limits.top + MORE)
-    fits = _fits(store, index, query, limits, numbers[:chosen], n_jobs)
-    order = np.argsort([fit.misfit + SHARE * distance for distance, fit in zip(distances, fits)], kind="stable")
-    chance = chances(distances, chosen)
+    found = nearest(store, index, query, limits, n_jobs, among)
+    learnt = chances if len(found.numbers) >= NEAREST else None
     columns = store.columns()
     matches = []
-    for rank, k in enumerate(order[: limits.top].tolist(), 1):
+    for rank, k in enumerate(np.argsort(found.scores, kind="stable")[: limits.top].tolist(), 1):
+        number = int(found.numbers[k])
         ((file, *values),) = store.rows(
-            "SELECT e.file, m.* FROM entries e JOIN metadata m ON m.entry = e.id WHERE e.id = ?", [int(numbers[k])]
+            "SELECT e.file, m.* FROM entries e JOIN metadata m ON m.entry = e.id WHERE e.id = ?", [number]
         )
         metadata = {name: value for name, value in zip(columns, values[1:]) if value is not None}
-        match = Match(
-            rank, int(numbers[k]), file, float(distances[k]), fits[k].misfit, chance[k], fits[k].registration, metadata
+        chance = None if learnt is None else learnt.of(stand(found.scores[k], found.scores[:NEAREST]))
+        fit = found.fits[k]
+        matches.append(
+            Match(rank, number, file, float(found.distances[k]), fit.misfit, chance, fit.registration, metadata)
         )
-        matches.append(match)
     return Result(query, tuple(matches), admitted)
 
 

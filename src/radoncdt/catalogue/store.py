@@ -112,14 +112,18 @@ def named_file(name: str, folder: Path) -> Path:
     return path
 
 
+def may_write(path: Path) -> bool:
+    """Whether a catalogue can be changed; SQLite makes files beside it meanwhile."""
+    return os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
+
+
 def connect(path: Path, *, create: bool = False, write: bool = False) -> sqlite3.Connection:
     """Open a file that is there, or is to be made, to be read or written.
 
     What a killed process left half written is taken back by whoever comes next, who must be able to write, even if it
     is to read.
     """
-    may_write = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
-    mode = "rwc" if create else "rw" if write or may_write else "ro"
+    mode = "rwc" if create else "rw" if write or may_write(path) else "ro"
     address = f"{path.absolute().as_uri()}?mode={mode}"
     db = sqlite3.connect(address, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False)
     if not (create or write):

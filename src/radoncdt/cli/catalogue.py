@@ -1,4 +1,4 @@
-"""``radoncdt catalogue``: add, list, show, remove, update, export, check."""
+"""``radoncdt catalogue``: add, list, show, remove, update, export, check, calibrate."""
 
 import argparse
 import sys
@@ -31,6 +31,7 @@ examples:
   radoncdt catalogue remove marks.db 17 18
   radoncdt catalogue export marks.db marks.csv
   radoncdt catalogue check marks.db
+  radoncdt catalogue calibrate marks.db
 """
 
 ADD = """\
@@ -102,6 +103,18 @@ def add_parser(commands: Any) -> None:
     export.add_argument("out", type=Path, metavar="FILE", help="must end in .csv, .json or .npz")
 
     action("check", _check, "verify every row of a catalogue, and every file that an entry was read from")
+
+    calibrate = action(
+        "calibrate",
+        _calibrate,
+        "learn how unusual matches are, from the catalogue's own marks",
+        epilog="""\
+Marks are drawn again, bent a little, and searched for among the others: how much does the best entry stand out if the
+mark is not there? The first search does it, and one after the catalogue has doubled. Here it can be done before, or
+with more marks. No chance is below 1/(N + 1).""",
+    )
+    calibrate.add_argument("--marks", type=int, default=200, metavar="N", help="how many (default 200)")
+    calibrate.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads (default -1, all cores)")
 
 
 def _refusing(run: Any) -> Any:
@@ -231,3 +244,14 @@ def _check(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         print(f"{'catalogue' if problem.entry is None else f'entry {problem.entry}'}: {printable(problem.what)}")
     print(f"{readable(str(options.catalogue))}: {total:,} entries, {len(found):,} problems")
     return 1 if found else 0
+
+
+@_refusing
+def _calibrate(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    check_jobs(options, parser)
+    if options.marks < 20:
+        parser.error(f"--marks must be at least 20, got {options.marks}")
+    with Catalogue(options.catalogue, write=True) as catalogue:
+        count = catalogue.calibrate(marks=options.marks, n_jobs=options.jobs, progress=True)
+    print(f"{readable(str(options.catalogue))}: chances learnt from {count:,} marks")
+    return 0

@@ -12,6 +12,7 @@ from numpy.linalg import LinAlgError
 from radoncdt._files import write_whole
 from radoncdt.catalogue import Catalogue, CatalogueError, Result
 from radoncdt.catalogue import report as pages
+from radoncdt.catalogue.store import may_write
 from radoncdt.cli.catalogue import printable
 from radoncdt.cli.options import (
     check_folder,
@@ -31,6 +32,9 @@ For each entry that is found: its rank and number, the misfit (how far apart the
 other), the distance (how different the marks are as a whole; both are near 0 for copies), the chance (how often a
 catalogue without the mark would have an entry that stands out as much), its file, and how the query has to be moved to
 lie on it. --report draws both over each other. With a folder, all its images are searched for.
+
+Chances are learnt from the catalogue's own marks, by the first search and by one after it has doubled, which takes half
+a minute, and are kept in its file. With fewer than 30 entries there are none.
 
 Conditions after --where are those of SQL, on the columns of the metadata:
   "motif = 'crown' and date < 1500"    "place like '%burg'"    "date between 1470 and 1480 or date is null"
@@ -71,6 +75,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--report", type=Path, metavar="FILE.html", help="write a page with pictures and overlays")
     parser.add_argument("--csv", type=Path, metavar="FILE.csv", help="write a table of all that was found")
     parser.add_argument("--quiet", action="store_true", help="do not print what was found, only where it is written")
+    parser.add_argument("--no-chances", action="store_true", help="do not say how unusual a match is, nor learn it")
     parser.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads (default -1, all cores)")
     parser.set_defaults(run=run, parser=parser)
 
@@ -109,14 +114,16 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         "max_aspect": options.max_aspect,
         "max_shear": options.max_shear,
         "size_mm": options.size_mm,
+        "chances": not options.no_chances,
         "n_jobs": options.jobs,
+        "progress": True,
         **region_of(options, parser),
         **ink_settings(options),
     }
     results: list[Result] = []
     failures: list[tuple[str, str]] = []
     try:
-        with Catalogue(options.catalogue) as catalogue:
+        with Catalogue(options.catalogue, write=may_write(options.catalogue)) as catalogue:
             catalogue.open()
             for file in tqdm(files, unit="query", delay=2, disable=None if several else True):
                 try:

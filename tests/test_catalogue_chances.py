@@ -1,0 +1,239 @@
+"""How unusual matches are: what chances are, how they are learnt, kept and shown."""
+
+import shutil
+import sqlite3
+
+import numpy as np
+import pytest
+from files import run
+from marks import save
+from numpy.testing import assert_allclose
+from scipy import stats
+
+from radoncdt import datasets
+from radoncdt.catalogue import Catalogue, CatalogueError
+from radoncdt.catalogue import catalogue as catalogues
+from radoncdt.catalogue.calibrating import BEND, bent
+from radoncdt.catalogue.chance import NEAREST, Chances, stand
+
+MARKS = datasets.watermarks(120, seed=3)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A catalogue of 120 marks that has learnt chances from all of them, and a folder with a query."""
+    folder = tmp_path_factory.mktemp("chances")
+    for k, mark in enumerate(MARKS):
+        save(folder / "marks" / f"{k:03}.png", mark.image())
+    save(folder / "queries" / "q.png", MARKS.queries(1, rng=5).images[0])
+    with Catalogue(folder / "marks.db", create=True) as catalogue:
+        catalogue.add(folder / "marks")
+        assert not catalogue.calibrated
+        assert catalogue.calibrate(marks=1000) > 110
+        assert catalogue.calibrated
+    return folder
+
+
+@pytest.fixture
+def folder(made, tmp_path, monkeypatch):
+    """A copy of it, to be changed."""
+    shutil.copy(made / "marks.db", tmp_path)
+    shutil.copytree(made / "queries", tmp_path / "queries")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def forget(path, value=None):
+    """Chances that a catalogue has learnt, or put something else in their place."""
+    with sqlite3.connect(path) as db:
+        db.execute("DELETE FROM settings WHERE name = 'chances'")
+        if value is not None:
+            db.execute("INSERT INTO settings VALUES ('chances', ?)", [value])
+    db.close()
+
+
+def best(catalogue, images):
+    """Chances of the best entries."""
+    found = [catalogue.search(np.uint8(np.rint(255 * (1 - image)))).matches[0] for image in images]
+    return np.array([match.chance for match in found])
+
+
+# ---------------------------------------------------------------- what they are
+
+
+@pytest.mark.parametrize("m", [1, 4, 200])
+def test_chances_of_exchangeable_marks_are_uniform(m):
+    """Each of m + 1 stands, against the others, has another one of the chances 1/(m + 1), …, 1."""
+    stands = np.random.default_rng(m).lognormal(size=m + 1)
+    found = [Chances(9, tuple(np.sort(np.delete(stands, k)))).of(stands[k]) for k in range(m + 1)]
+    assert_allclose(np.sort(found), np.arange(1, m + 2) / (m + 1))
+
+
+def test_equal_stands_count_as_more():
+    assert Chances(9, (1.0, 2.0, 2.0)).of(2.0) == 3 / 4
+
+
+def test_a_stand_has_no_unit_and_a_copy_the_largest():
+    scores = np.random.default_rng(0).uniform(0.05, 0.15, NEAREST)
+    assert_allclose(stand(0.02, scores), stand(0.2, 10 * scores))
+    assert stand(0.0, scores) > 1e6
+    assert np.isfinite(stand(0.0, scores))
+    assert stand(np.median(scores), scores) == 1
+
+
+@pytest.mark.parametrize(("entries", "outdated"), [(50, True), (51, False), (100, False), (199, False), (200, True)])
+def test_chances_of_another_catalogue_are_outdated(entries, outdated):
+    assert Chances(100, (1.0,)).outdated(entries) == outdated
+
+
+# ---------------------------------------------------------------- what they say
+
+
+def test_they_are_uniform_for_marks_that_are_not_there(made):
+    images = datasets.watermarks(120, seed=4).queries(80, rng=0).images
+    with Catalogue(made / "marks.db") as catalogue:
+        found = best(catalogue, images)
+        learnt = len(catalogue._known_chances().stands)
+    expected = np.arange(1, learnt + 2) / (learnt + 1)
+    assert stats.ks_2samp(found, expected).pvalue > 0.05
+    assert np.mean(found <= 0.1) <= 0.2
+
+
+def test_they_are_small_for_marks_that_are(made):
+    with Catalogue(made / "marks.db") as catalogue:
+        assert np.median(best(catalogue, MARKS.queries(30, rng=1).images)) <= 0.1
+
+
+def test_they_grow_with_the_rank_and_do_not_depend_on_how_many_are_shown(folder):
+    with Catalogue("marks.db") as catalogue:
+        few, many = (catalogue.search("queries/q.png", top=top).matches for top in (1, 40))
+    chances = [match.chance for match in many]
+    assert few[0].chance == chances[0]
+    assert chances == sorted(chances)
+    assert chances[-1] == 1
+
+
+def test_copies_are_not_taken_for_other_marks(tmp_path):
+    """A catalogue that has every mark twice learns the same as one that has it once."""
+    images = [mark.image() for mark in MARKS[:40]]
+    learnt = []
+    for copies in (1, 2):
+        for k, image in enumerate(images):
+            for copy in range(copies):
+                save(tmp_path / str(copies) / f"{k}-{copy}.png", np.pad(image, copy))
+        with Catalogue(tmp_path / f"{copies}.db", create=True) as catalogue:
+            catalogue.add(tmp_path / str(copies))
+            catalogue.calibrate(marks=40)
+            learnt.append(catalogue._known_chances().stands)
+    once, twice = learnt
+    assert np.median(twice) < 1.3 * np.median(once)  # not the stand of a copy, which is some ten times that
+
+
+def test_a_mark_is_drawn_again_within_its_frame():
+    image = MARKS[0].image()
+    drawn = bent(image, np.random.default_rng(0))
+    assert_allclose(drawn.sum(), image.sum(), rtol=0.05)
+    assert np.abs(drawn).max() <= image.max() + 1e-6
+    rows, columns = np.nonzero(image)
+    most = BEND * max(np.ptp(rows), np.ptp(columns)) + 3
+    assert np.abs(np.array(drawn.shape) - [np.ptp(rows), np.ptp(columns)]).max() <= 2 * most
+
+
+# ---------------------------------------------------------------- how they are learnt and kept
+
+
+def test_the_first_search_learns_and_keeps_them(folder):
+    with Catalogue("marks.db", write=True) as catalogue:
+        catalogue.remove(range(41, 121))
+        assert not catalogue.calibrated  # what it learnt from thrice the entries is outdated
+        first = catalogue.search("queries/q.png").matches[0].chance
+        assert first is not None
+    with Catalogue("marks.db") as catalogue:
+        assert catalogue.calibrated
+        assert catalogue.search("queries/q.png").matches[0].chance == first
+
+
+def test_a_catalogue_that_is_only_read_does_not_change(folder):
+    forget("marks.db")
+    before = (folder / "marks.db").read_bytes()
+    with Catalogue("marks.db") as catalogue:
+        assert catalogue.calibrate(marks=20) == 20
+        assert catalogue.search("queries/q.png").matches[0].chance is not None
+    assert (folder / "marks.db").read_bytes() == before
+
+
+def test_they_need_not_be_learnt(folder):
+    forget("marks.db")
+    with Catalogue("marks.db") as catalogue:
+        assert catalogue.search("queries/q.png", chances=False).matches[0].chance is None
+        assert not catalogue.calibrated
+
+
+def test_the_same_marks_teach_the_same(folder):
+    with Catalogue("marks.db") as catalogue:
+        catalogue.calibrate(marks=20, n_jobs=1)
+        one = catalogue._chances
+        catalogue.calibrate(marks=20, n_jobs=2)
+        assert catalogue._chances == one
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["", "{", "[]", "{}", '{"entries": 120, "stands": []}', '{"entries": 0, "stands": [1]}',
+     '{"entries": 120, "stands": [NaN]}', '{"entries": 120, "stands": "x"}', '{"entries": 120, "stands": [[1]]}'],
+)  # fmt: skip
+def test_damaged_chances_are_learnt_anew(folder, value):
+    forget("marks.db", value)
+    with Catalogue("marks.db") as catalogue:
+        assert not catalogue.calibrated
+
+
+def test_few_entries_have_none(folder):
+    with Catalogue("marks.db", write=True) as catalogue:
+        few = catalogue.search("queries/q.png", where=f"entry <= {NEAREST - 1}").matches
+        enough = catalogue.search("queries/q.png", where=f"entry <= {NEAREST}").matches
+        assert [match.chance for match in few] == [None] * len(few)
+        assert None not in [match.chance for match in enough]
+        catalogue.remove(range(30, 121))
+        assert catalogue.calibrated  # nothing can be learnt
+        assert catalogue.search("queries/q.png").matches[0].chance is None
+        with pytest.raises(CatalogueError, match="has 29 entries, too few to learn chances; 30 are enough"):
+            catalogue.calibrate()
+
+
+def test_a_search_succeeds_if_they_cannot_be_kept(folder, monkeypatch):
+    def full(store, chances):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(catalogues, "store_chances", full)
+    with Catalogue("marks.db", write=True) as catalogue:
+        catalogue.remove(range(41, 121))
+        with pytest.warns(UserWarning, match="chances were learnt, but not kept: the disk is full"):
+            assert catalogue.search("queries/q.png").matches[0].chance is not None
+        with pytest.raises(OSError, match="the disk is full"):
+            catalogue.calibrate(marks=20)
+
+
+@pytest.mark.parametrize("options", [{"marks": 19}, {"marks": 2.5}, {"n_jobs": 0}])
+def test_bad_options_are_refused(folder, options):
+    with Catalogue("marks.db") as catalogue, pytest.raises((ValueError, TypeError), match=f"`{next(iter(options))}`"):
+        catalogue.calibrate(**options)
+
+
+# ---------------------------------------------------------------- the command
+
+
+def test_the_command_learns_and_shows_them(folder, capsys):
+    assert run("catalogue", "calibrate", "marks.db", "--marks", 24) == 0
+    assert capsys.readouterr().out == "marks.db: chances learnt from 24 marks\n"
+    assert run("search", "marks.db", "queries/q.png", "--top", 1) == 0
+    assert "chance 0." in capsys.readouterr().out
+    assert run("search", "marks.db", "queries/q.png", "--top", 1, "--no-chances") == 0
+    assert "chance – " in capsys.readouterr().out
+
+
+def test_the_command_refuses_what_cannot_be(folder, capsys):
+    assert run("catalogue", "calibrate", "marks.db", "--marks", 3) == 2
+    assert "--marks must be at least 20, got 3" in capsys.readouterr().err
+    assert run("catalogue", "calibrate", "none.db") == 2
+    assert "there is no such catalogue" in capsys.readouterr().err

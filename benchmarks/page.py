@@ -4,13 +4,13 @@ python benchmarks/page.py
 """
 
 import json
-import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from comparison import OURS, RESULTS, Record
 from comparison.speed import Case
+from reporting import between
 
 HERE = Path(__file__).parent
 PAGE, README = HERE.parent / "docs" / "benchmarks.md", HERE.parent / "README.md"
@@ -179,11 +179,7 @@ MARKS = "<!-- from benchmarks/results.json, by benchmarks/page.py -->", "<!-- en
 
 def with_figures(text: str, results: Record) -> str:
     """README.md with the figures of these results between the marks."""
-    begin, end = MARKS
-    found = re.compile(rf"(?<={re.escape(begin)}\n).*?(?=\n{re.escape(end)})", re.DOTALL)
-    if len(found.findall(text)) != 1:
-        raise ValueError(f"README.md must have one place between {begin!r} and {end!r}")
-    return found.sub(lambda _: readme(results), text)
+    return between(text, *MARKS, readme(results))
 
 
 # ---------------------------------------------------------------- the page

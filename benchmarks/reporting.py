@@ -1,9 +1,11 @@
-"""What all benchmarks share: rows of figures with limits, and timing that a noisy machine does not spoil."""
+"""What all benchmarks share: rows of figures with limits, timing that a noisy machine does not spoil, and documents."""
 
 import argparse
+import json
 import time
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -50,8 +52,19 @@ def ratio(times: dict[str, NDArray[Any]], slow: str, fast: str) -> float:
     return float(times[slow].min() / times[fast].min())
 
 
-def main(doc: str | None, parts: dict[str, list[Callable[[], Iterator[Row]]]]) -> int:
-    """Measure the parts that the command line names, all by default, and say which figures miss their limits."""
+def between(text: str, begin: str, end: str, new: str) -> str:
+    """A document with something new on the lines between two marks, which must be there once."""
+    before, *after = text.split(f"{begin}\n")
+    if len(after) != 1 or f"\n{end}" not in after[0]:
+        raise ValueError(f"there must be one place between {begin!r} and {end!r}")
+    return f"{before}{begin}\n{new}\n{end}{after[0].split(end, 1)[1]}"
+
+
+def main(doc: str | None, parts: dict[str, list[Callable[[], Iterator[Row]]]], results: Path | None = None) -> int:
+    """Measure the parts that the command line names, all by default, and say which figures miss their limits.
+
+    If there is a file for results, the figures are put into it, by what was measured, in place of earlier ones.
+    """
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="part", help=f"one or more of {', '.join(parts)}; all by default")
     chosen = parser.parse_args().parts or list(parts)
@@ -67,4 +80,8 @@ def main(doc: str | None, parts: dict[str, list[Callable[[], Iterator[Row]]]]) -
                 verdict = "      " if np.isinf(limit) else "ok    " if good else "MISSED"
                 against = "" if np.isinf(limit) else f"{sign} {limit:g}"
                 print(f"{verdict} {name:72s} {figure:10.3g}  {against}", flush=True)
+                if results is not None:
+                    known = json.loads(results.read_text(encoding="utf-8")) if results.exists() else {}
+                    known[name] = float(f"{figure:.6g}")
+                    results.write_text(json.dumps(known, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     return 1 if missed else 0

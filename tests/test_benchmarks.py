@@ -14,6 +14,7 @@ import radoncdt
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
+import catalogue_page  # noqa: E402
 import compare  # noqa: E402
 import comparison.invariance  # noqa: E402
 import page  # noqa: E402
@@ -199,6 +200,15 @@ def test_all_is_measured():
     assert measured == {str(case) for case in speed.cases(quick=False)}
 
 
+@pytest.mark.parametrize("name", catalogue_page.TABLES)
+def test_the_tables_of_catalogues_are_what_was_measured(name):
+    figures = json.loads(catalogue_page.RESULTS.read_text(encoding="utf-8"))
+    text = (catalogue_page.DOCS / name).read_text(encoding="utf-8")
+    assert catalogue_page.with_tables(text, name, figures) == text
+    with pytest.raises(ValueError, match="there must be one place between"):
+        catalogue_page.with_tables(text.replace(catalogue_page.END, ""), name, figures)
+
+
 def test_the_page_is_what_was_measured():
     assert page.page(RESULTS) == page.PAGE.read_text(encoding="utf-8")
 
@@ -206,7 +216,7 @@ def test_the_page_is_what_was_measured():
 def test_the_readme_is_what_was_measured():
     text = page.README.read_text(encoding="utf-8")
     assert page.with_figures(text, RESULTS) == text
-    with pytest.raises(ValueError, match="must have one place between"):
+    with pytest.raises(ValueError, match="must be one place between"):
         page.with_figures(text.replace(page.MARKS[1], ""), RESULTS)
 
 

@@ -64,6 +64,15 @@ def test_a_catalogue_does_not_depend_on_how_it_was_made(folder):
     assert content("d.db", relative[:5], relative[5:8], relative[3:9], "marks", n_jobs=3) == whole
 
 
+def test_no_processes_are_refused(tmp_path):
+    files, _ = save_marks(tmp_path / "marks", 2)
+    with (
+        Catalogue(tmp_path / "m.db", create=True) as catalogue,
+        pytest.raises(ValueError, match="`n_jobs` must not be"),
+    ):
+        catalogue.add(files, n_jobs=0)
+
+
 def test_descriptors_are_those_of_the_ink(made):
     ink = radoncdt.ink.read_ink("marks/004.png", kind="drawing")
     settings = made._store.settings

@@ -129,6 +129,17 @@ def test_copies_are_not_taken_for_other_marks(tmp_path):
     assert np.median(twice) < 1.3 * np.median(once)  # not the stand of a copy, which is some ten times that
 
 
+def test_of_copies_of_one_mark_nothing_is_learnt(tmp_path):
+    for k in range(30):
+        save(tmp_path / "marks" / f"{k}.png", np.pad(MARKS[0].image(), k))
+    with Catalogue(tmp_path / "m.db", create=True) as catalogue:
+        catalogue.add(tmp_path / "marks")
+        assert catalogue.calibrate() == 0
+    with Catalogue(tmp_path / "m.db") as catalogue:
+        assert catalogue.calibrated
+        assert catalogue.search(tmp_path / "marks" / "0.png").matches[0].chance is None
+
+
 def test_a_mark_is_drawn_again_within_its_frame():
     image = MARKS[0].image()
     drawn = bent(image, np.random.default_rng(0))
@@ -179,7 +190,7 @@ def test_the_same_marks_teach_the_same(folder):
 
 @pytest.mark.parametrize(
     "value",
-    ["", "{", "[]", "{}", '{"entries": 120, "stands": []}', '{"entries": 0, "stands": [1]}',
+    ["", "{", "[]", "{}", '{"entries": 0, "stands": [1]}',
      '{"entries": 120, "stands": [NaN]}', '{"entries": 120, "stands": "x"}', '{"entries": 120, "stands": [[1]]}'],
 )  # fmt: skip
 def test_damaged_chances_are_learnt_anew(folder, value):

@@ -15,6 +15,9 @@ from marks import MARKS, save, save_marks
 from PIL import Image
 
 from radoncdt.catalogue import Catalogue, CatalogueError, store
+from radoncdt.catalogue.adding import Processes, Task
+from radoncdt.catalogue.store import SETTINGS, Failure
+from radoncdt.ink import InkOptions
 
 
 def content(path):
@@ -35,6 +38,24 @@ def many(tmp_path_factory):
     with Catalogue(folder / "reference" / "whole.db", create=True) as catalogue:
         catalogue.add(folder / "marks", metadata=folder / "marks.csv")
     return folder
+
+
+class Deadly(str):
+    """A name that ends the process that is given it."""
+
+    def __reduce__(self):
+        return os._exit, (9,)
+
+
+def test_an_image_that_ends_a_process_is_refused_and_the_rest_goes_on(many):
+    files = sorted((many / "marks").glob("0*.png"))
+    names = [str(file) for file in files]
+    names[5] = Deadly(names[5])
+    tasks = [Task(((name, "hash"),), InkOptions(kind="drawing"), SETTINGS, many) for name in names]
+    results = [result for results in Processes(2).examine(tasks) for result in results]
+    assert [result.file for result in results] == [f"marks/{file.name}" for file in files]
+    (refused,) = (result for result in results if isinstance(result, Failure))
+    assert refused == Failure("marks/005.png", "hash", "reading it ended the process, most likely for want of memory")
 
 
 KILLED = """

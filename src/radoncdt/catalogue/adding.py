@@ -3,17 +3,19 @@
 import hashlib
 import json
 import os
+import threading
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from radoncdt import _parallel
 from radoncdt.catalogue.metadata import Value
 from radoncdt.catalogue.store import Entry, Failure, Store, packed, stored_name
 from radoncdt.descriptors import Settings, described
@@ -215,26 +217,59 @@ class Processes:
         self.n_jobs = n_jobs
 
     def examine(self, tasks: Iterable[Task]) -> Iterator[list[Result]]:
-        """See `Workers`."""
+        """See `Workers`.
+
+        A process may be ended by the system, for want of memory. Images that had been handed out then are read again,
+        each in a process of its own; one that ends that, too, is refused, and the rest goes on.
+        """
         from joblib import Parallel, delayed
         from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-        try:
-            yield from Parallel(self.n_jobs, return_as="generator")(delayed(examine)(task) for task in tasks)
-        except TerminatedWorkerError:
-            raise MemoryError(
-                "a process that read images was ended, most likely for want of memory; the same command "
-                "goes on where it stopped, and fewer --jobs need less"
-            ) from None
+        remaining, lock = iter(tasks), threading.Lock()
+
+        def handed_out(given: deque[Task], ended: threading.Event) -> Iterator[Any]:
+            while True:
+                with lock:
+                    task = None if ended.is_set() else next(remaining, None)
+                    if task is None:
+                        return
+                    given.append(task)
+                yield delayed(examine)(task)
+
+        while True:
+            given, ended = deque[Task](), threading.Event()  # tasks without a result yet
+            try:
+                for results in Parallel(self.n_jobs, return_as="generator")(handed_out(given, ended)):
+                    given.popleft()
+                    yield results
+                return
+            except TerminatedWorkerError:
+                with lock:
+                    ended.set()
+                for task in given:
+                    yield [_examine_alone(task._replace(files=(file,))) for file in task.files]
+
+
+def _examine_alone(task: Task) -> Result:
+    """Read the one image of a task in a process of its own."""
+    from joblib import Parallel, delayed
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    try:
+        (results,) = Parallel(2)([delayed(examine)(task)])
+        return cast(Result, results[0])
+    except TerminatedWorkerError:
+        ((file, digest),) = task.files
+        reason = "reading it ended the process, most likely for want of memory"
+        return Failure(stored_name(file, task.folder), digest, reason)
 
 
 def workers_for(count: int, n_jobs: int | None, dask: str | None) -> Workers:
     """Who reads so many images."""
-    from joblib import effective_n_jobs
-
+    several = _parallel.n_workers(n_jobs, count * _parallel.WORTH_A_THREAD) > 1
     if dask is not None:
         return Dask(dask)
-    return Processes(n_jobs) if count >= WORTH_PROCESSES and effective_n_jobs(n_jobs) > 1 else OneByOne()
+    return Processes(n_jobs) if several and count >= WORTH_PROCESSES else OneByOne()
 
 
 class Dask:

@@ -28,7 +28,7 @@ BEND = 0.03
 FEWEST = 30
 """Entries of a catalogue from which anything can be learnt."""
 
-AT_ONCE = 8
+AT_ONCE = 32
 """Marks searched for before other processes may write."""
 
 MARK_WORK = 200_000_000

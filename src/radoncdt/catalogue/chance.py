@@ -45,10 +45,12 @@ class Chances(NamedTuple):
     entries: int
     """How many the catalogue had."""
     stands: tuple[float, ...]
-    """Of the best entry of each, ascending."""
+    """Of the best entry of each, ascending; none in a catalogue of copies of one mark."""
 
-    def of(self, stand: float) -> float:
-        """The chance that the best entry stands out as much."""
+    def of(self, stand: float) -> float | None:
+        """The chance that the best entry stands out as much; None if nothing could be learnt."""
+        if not self.stands:
+            return None
         fewer = int(np.searchsorted(self.stands, stand))
         return (1 + len(self.stands) - fewer) / (len(self.stands) + 1)
 
@@ -71,7 +73,7 @@ def stored_chances(store: Store) -> Chances | None:
         entries = int(found["entries"])
     except (IndexError, KeyError, TypeError, ValueError):
         return None
-    sound = stands.ndim == 1 and stands.size and np.isfinite(stands).all() and entries > 0
+    sound = stands.ndim == 1 and np.isfinite(stands).all() and entries > 0
     return Chances(entries, tuple(np.sort(stands).tolist())) if sound else None
 
 

@@ -68,7 +68,7 @@ class Match(NamedTuple):
     quarter of the distance."""
     chance: float | None
     """How probable it is that a catalogue without the mark has an entry that stands out as much, see `chance`. None
-    where that is not known: fewer than `NEAREST` entries were admitted, or chances were not asked for."""
+    where that is not known: of few entries, or if it was not asked for."""
     registration: Registration
     """The map from the ink of the query to that of the entry."""
     metadata: dict[str, Any]

@@ -16,12 +16,19 @@ DOCS = Path(__file__).parent.parent / "docs"
 
 Figures = dict[str, float]
 
+LARGE = "100,000 entries"
 KINDS = dict(zip(LIMITS, ("drawings", "with specks", "photographs")))
 END = "<!-- end -->"
 
 
 def begin(name: str) -> str:
     return f"<!-- {name}: from benchmarks/catalogue.json, by benchmarks/catalogue_page.py -->"
+
+
+def measured_figures() -> Figures:
+    """Of all parts."""
+    parts = json.loads(RESULTS.read_text(encoding="utf-8"))
+    return {name: figure for part in parts.values() for name, figure in part.items()}
 
 
 def share(figure: float) -> str:
@@ -54,7 +61,8 @@ def found(figures: Figures) -> str:
 
 def found_in_large(figures: Figures) -> str:
     drawings, photographs = (
-        share(figures[f"the right mark is the first in it, {kind}, of 60"]) for kind in ("drawing", "photograph")
+        share(figures[f"{LARGE}: the right mark is the first in it, {kind}, of 60"])
+        for kind in ("drawing", "photograph")
     )
     return (
         "In the catalogue of 100,000 marks of [scale.md](scale.md), drawn at 128 pixels, the mark is the first for "
@@ -86,11 +94,11 @@ def measured(figures: Figures) -> str:
         )
 
     def searching(kind: str) -> str:
-        times = (figures[f"searching it, {kind}, {which}"] for which in ("ink included, median s", "ninth of ten, s"))
+        times = (figures[f"{LARGE}: searching it, {kind}, ink included, {w}"] for w in ("median s", "ninth of ten, s"))
         return ", ".join(f"{number(seconds)} s" for seconds in times)
 
     def compared(kind: str) -> str:
-        return number(figures[f"entries compared, {kind}, median"], 3)
+        return number(figures[f"{LARGE}: entries compared, {kind}, median"], 3)
 
     rows = [
         [
@@ -101,13 +109,16 @@ def measured(figures: Figures) -> str:
             "the catalogue, an entry of these: descriptor, picture, metadata and indices",
             f"{number(figures['kilobytes of the catalogue an entry'])} kB",
         ],
-        ["opening a catalogue of 100,000", f"{number(figures['opening it, s'])} s"],
-        ["learning chances in it, once, from 200 marks", f"{number(figures['learning chances in it, s'])} s"],
+        ["opening a catalogue of 100,000", f"{number(figures[f'{LARGE}: opening it, s'])} s"],
+        ["learning chances in it, once, from 200 marks", f"{number(figures[f'{LARGE}: learning chances in it, s'])} s"],
         ["searching it for a drawing, its ink included: median, nine of ten", searching("drawing")],
         ["entries whose descriptors are compared, of 100,000, median", compared("drawing")],
         ["searching it for a photograph: median, nine of ten", searching("photograph")],
         ["entries whose descriptors are compared, median", compared("photograph")],
-        ["memory of the searching process, at most", f"{number(figures['memory of the process at most, GB'], 3)} GB"],
+        [
+            "memory of the searching process, at most",
+            f"{number(figures[f'{LARGE}: memory of the process at most, GB'], 3)} GB",
+        ],
         ["bounds of all entries and their order: 100,000, 1,000,000", two("bounds and order of {} entries, s")],
         ["summaries in memory: 100,000, 1,000,000", two("gigabytes of the summaries of {} entries")],
     ]
@@ -129,13 +140,16 @@ def follows(figures: Figures) -> str:
     def size(bytes_: float) -> str:
         return f"{number(bytes_ / 1e6)} MB" if bytes_ < 1e8 else f"{number(bytes_ / 1e9)} GB"
 
-    few, all_ = (figures[f"entries compared of {which} of it, drawing, mean"] for which in ("a tenth", "all"))
+    few, all_ = (figures[f"{LARGE}: entries compared of {which} of it, drawing, mean"] for which in ("a tenth", "all"))
     power = np.log10(all_ / few)
     compared = {title: all_ * (n / 1e5) ** power for title, n in counts.items()}
     bounds = {title: seconds * n / 1e6 for title, n in counts.items()}
-    nearest = figures["finding the nearest in it, drawing, mean s"]
+    bounds["100,000"] = figures["bounds and order of 100,000 entries, s"]
+    nearest = figures[f"{LARGE}: finding the nearest in it, drawing, mean s"]
     cost = max(nearest - bounds["100,000"], 0) / all_
-    rest = figures["searching it, drawing, ink included, median s"] - nearest
+    rest = figures[f"{LARGE}: searching it, drawing, ink included, mean s"] - nearest
+    searches = {title: max(rest, 0) + bounds[title] + cost * compared[title] for title in counts}
+    learning = figures[f"{LARGE}: learning chances in it, s"]
     hours = {title: n / rate / 3600 for title, n in counts.items()}
     rows = [
         [
@@ -151,12 +165,16 @@ def follows(figures: Figures) -> str:
         ],
         ["a search: bounds of all entries and their order", *(f"{number(time)} s" for time in bounds.values())],
         [
-            f"… descriptors that are compared, of a drawing, as n to the power of {number(power)}",
+            f"… descriptors that are compared for a drawing, on average (as n to the power of {number(power)})",
             *(number(count, 3) for count in compared.values()),
         ],
         [
-            "… in all, with ink and fits",
-            *(f"{number(max(rest, 0) + bounds[title] + cost * compared[title])} s" for title in counts),
+            "… in all, with ink and fits, on average",
+            *(f"{number(time)} s" for time in searches.values()),
+        ],
+        [
+            "learning chances, once (200 searches more)",
+            *(duration((learning + 200 * (time - searches["100,000"])) / 3600) for time in searches.values()),
         ],
     ]
     return table(["", *counts], rows)
@@ -176,7 +194,7 @@ def with_tables(text: str, page: str, figures: Figures) -> str:
 
 
 if __name__ == "__main__":
-    figures = json.loads(RESULTS.read_text(encoding="utf-8"))
+    figures = measured_figures()
     new = {DOCS / name: with_tables((DOCS / name).read_text(encoding="utf-8"), name, figures) for name in TABLES}
     for path, text in new.items():
         path.write_text(text, encoding="utf-8")

@@ -5,11 +5,14 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from radoncdt._files import write_whole
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -53,17 +56,21 @@ def ratio(times: dict[str, NDArray[Any]], slow: str, fast: str) -> float:
 
 
 def between(text: str, begin: str, end: str, new: str) -> str:
-    """A document with something new on the lines between two marks, which must be there once."""
+    """A document with something new on the lines from a mark, which must be there once, to the end mark after it."""
     before, *after = text.split(f"{begin}\n")
     if len(after) != 1 or f"\n{end}" not in after[0]:
         raise ValueError(f"there must be one place between {begin!r} and {end!r}")
     return f"{before}{begin}\n{new}\n{end}{after[0].split(end, 1)[1]}"
 
 
+def _write(text: str, file: IO[bytes]) -> None:
+    file.write(text.encode())
+
+
 def main(doc: str | None, parts: dict[str, list[Callable[[], Iterator[Row]]]], results: Path | None = None) -> int:
     """Measure the parts that the command line names, all by default, and say which figures miss their limits.
 
-    If there is a file for results, the figures are put into it, by what was measured, in place of earlier ones.
+    If there is a file for results, the figures of a part are put into it, in place of earlier ones, once all are there.
     """
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="part", help=f"one or more of {', '.join(parts)}; all by default")
@@ -73,6 +80,7 @@ def main(doc: str | None, parts: dict[str, list[Callable[[], Iterator[Row]]]], r
     warnings.simplefilter("error")
     missed = 0
     for part in chosen:
+        figures: dict[str, float] = {}
         for measure in parts[part]:
             for name, figure, sign, limit in measure():
                 good = figure <= limit if sign == "≤" else figure >= limit
@@ -80,8 +88,10 @@ def main(doc: str | None, parts: dict[str, list[Callable[[], Iterator[Row]]]], r
                 verdict = "      " if np.isinf(limit) else "ok    " if good else "MISSED"
                 against = "" if np.isinf(limit) else f"{sign} {limit:g}"
                 print(f"{verdict} {name:72s} {figure:10.3g}  {against}", flush=True)
-                if results is not None:
-                    known = json.loads(results.read_text(encoding="utf-8")) if results.exists() else {}
-                    known[name] = float(f"{figure:.6g}")
-                    results.write_text(json.dumps(known, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+                figures[name] = float(f"{figure:.6g}")
+        if results is not None:
+            known = json.loads(results.read_text(encoding="utf-8")) if results.exists() else {}
+            known[part] = figures
+            text = json.dumps(known, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+            write_whole(results, partial(_write, text))
     return 1 if missed else 0

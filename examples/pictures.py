@@ -95,7 +95,7 @@ def search(path: Path) -> None:
             Image.fromarray(np.rint(255 - 255 * mark.image()).astype(np.uint8)).save(Path(folder) / f"{number:03}.png")
         with Catalogue(Path(folder) / "marks.db", create=True) as catalogue:
             catalogue.add(folder)
-            found = catalogue.search(photograph(marks), kind="photo", top=4)
+            found = catalogue.search(photograph(marks), kind="photo", top=4, chances=False)
             entries = [catalogue.picture(match.entry) for match in found.matches]
     figure = Figure(figsize=(11, 4.8), layout="constrained")
     axes = figure.subplots(2, 5)

@@ -202,7 +202,7 @@ def test_all_is_measured():
 
 @pytest.mark.parametrize("name", catalogue_page.TABLES)
 def test_the_tables_of_catalogues_are_what_was_measured(name):
-    figures = json.loads(catalogue_page.RESULTS.read_text(encoding="utf-8"))
+    figures = catalogue_page.measured_figures()
     text = (catalogue_page.DOCS / name).read_text(encoding="utf-8")
     assert catalogue_page.with_tables(text, name, figures) == text
     with pytest.raises(ValueError, match="there must be one place between"):

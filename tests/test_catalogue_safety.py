@@ -47,15 +47,27 @@ class Deadly(str):
         return os._exit, (9,)
 
 
-def test_an_image_that_ends_a_process_is_refused_and_the_rest_goes_on(many):
+def examined(folder, names, deadly, chunk):
+    """Files whose reading ends a process, among others, given to processes some at a time."""
+    chosen = [Deadly(name) if k in deadly else name for k, name in enumerate(names)]
+    parts = [chosen[k : k + chunk] for k in range(0, len(chosen), chunk)]
+    tasks = [Task(tuple((name, "hash") for name in part), InkOptions(), SETTINGS, folder) for part in parts]
+    return [result for results in Processes(2).examine(tasks) for result in results]
+
+
+@pytest.mark.parametrize(("chunk", "deadly"), [(1, [5]), (8, [0, 9, 10, 23])])
+def test_images_that_end_a_process_are_refused_and_the_rest_goes_on(many, chunk, deadly):
     files = sorted((many / "marks").glob("0*.png"))
-    names = [str(file) for file in files]
-    names[5] = Deadly(names[5])
-    tasks = [Task(((name, "hash"),), InkOptions(kind="drawing"), SETTINGS, many) for name in names]
-    results = [result for results in Processes(2).examine(tasks) for result in results]
+    results = examined(many, [str(file) for file in files], deadly, chunk)
     assert [result.file for result in results] == [f"marks/{file.name}" for file in files]
-    (refused,) = (result for result in results if isinstance(result, Failure))
-    assert refused == Failure("marks/005.png", "hash", "reading it ended the process, most likely for want of memory")
+    assert [k for k, result in enumerate(results) if isinstance(result, Failure)] == deadly
+    assert results[deadly[0]].reason == "reading it ended the process, most likely for want of memory"
+
+
+def test_processes_that_always_end_are_given_up(many):
+    names = [str(file) for file in sorted((many / "marks").glob("0*.png"))]
+    with pytest.raises(MemoryError, match="ended again and again, most likely for want of memory"):
+        examined(many, names, range(24), 8)
 
 
 KILLED = """

@@ -7,10 +7,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,9 @@ PATIENCE = "20s"
 
 WORTH_PROCESSES = 100
 """Images; fewer are read before processes have started."""
+
+DEATHS = 4
+"""Of processes, one after the other, each with one image to read, after which no more are tried."""
 
 BATCH, SECONDS = 256, 2.0
 """Results are stored when there are so many, or after so long."""
@@ -220,7 +224,8 @@ class Processes:
         """See `Workers`.
 
         A process may be ended by the system, for want of memory. Images that had been handed out then are read again,
-        each in a process of its own; one that ends that, too, is refused, and the rest goes on.
+        one at a time; one that ends its process again is refused, and the rest goes on. If all do, it is no fault of
+        theirs.
         """
         from joblib import Parallel, delayed
         from joblib.externals.loky.process_executor import TerminatedWorkerError
@@ -239,29 +244,40 @@ class Processes:
         while True:
             given, ended = deque[Task](), threading.Event()  # tasks without a result yet
             try:
-                for results in Parallel(self.n_jobs, return_as="generator")(handed_out(given, ended)):
-                    given.popleft()
-                    yield results
+                with closing(Parallel(self.n_jobs, return_as="generator")(handed_out(given, ended))) as done:
+                    for results in done:
+                        given.popleft()
+                        yield results
                 return
             except TerminatedWorkerError:
                 with lock:
                     ended.set()
-                for task in given:
-                    yield [_examine_alone(task._replace(files=(file,))) for file in task.files]
+                yield from _one_at_a_time(given)
+            finally:
+                ended.set()
 
 
-def _examine_alone(task: Task) -> Result:
-    """Read the one image of a task in a process of its own."""
+def _one_at_a_time(tasks: Iterable[Task]) -> Iterator[list[Result]]:
+    """Read the images of tasks that one of them ended."""
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    try:
-        (results,) = Parallel(2)([delayed(examine)(task)])
-        return cast(Result, results[0])
-    except TerminatedWorkerError:
-        ((file, digest),) = task.files
-        reason = "reading it ended the process, most likely for want of memory"
-        return Failure(stored_name(file, task.folder), digest, reason)
+    deaths = 0
+    for task in tasks:
+        for file, digest in task.files:
+            try:
+                (results,) = Parallel(2)([delayed(examine)(task._replace(files=((file, digest),)))])
+                deaths = 0
+            except TerminatedWorkerError:
+                deaths += 1
+                if deaths == DEATHS:
+                    raise MemoryError(
+                        "processes that read images were ended again and again, most likely for want of memory; the "
+                        "same command goes on where it stopped, and fewer --jobs need less"
+                    ) from None
+                reason = "reading it ended the process, most likely for want of memory"
+                results = [Failure(stored_name(file, task.folder), digest, reason)]
+            yield results
 
 
 def workers_for(count: int, n_jobs: int | None, dask: str | None) -> Workers:

@@ -1,41 +1,50 @@
 """How much the best entry stands out for marks that a catalogue does not have, learnt from those it has.
 
-A mark of the catalogue is drawn again, its lines bent a little, and searched for among the others. Copies of it, and
-twins that hardly differ, must not count as other marks: entries that differ from it less than it differs from itself
-drawn again are left out.
+A mark of the catalogue is drawn again, its lines bent a little, and searched for among the others. Other drawings of
+it, copies, and twins that hardly differ must not count as other marks: entries of the same reference are left out, and
+the best entry is as long as it differs from the mark less than the mark differs from itself drawn again. The next
+nearest takes its place.
 """
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, suppress
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import _parallel
-from radoncdt.catalogue.chance import NEAREST, Chances, stand
+from radoncdt.catalogue.chance import FITTED, NEAREST, Chances, stand
 from radoncdt.catalogue.fitting import line_points, picture_ink, picture_points
 from radoncdt.catalogue.index import StoredIndex
-from radoncdt.catalogue.searching import MORE, Limits, Query, nearest
-from radoncdt.catalogue.store import Store
+from radoncdt.catalogue.searching import Limits, Query, compared
+from radoncdt.catalogue.store import CatalogueError, Store
 from radoncdt.datasets.noise import elastic
 from radoncdt.descriptors import described
 from radoncdt.measures import Batch
-from radoncdt.registration import Plausible
+from radoncdt.registration import Plausible, turned_distances
 
-BEND = 0.03
-"""How far a line is bent, at most, as a share of the size of the mark: 6 of 200 pixels."""
+BEND = 0.02
+"""How far a mark is bent, in x and in y, as a share of its size: 4 of 200 pixels at most, half of it at least."""
+
+MARKS = 200
+"""That chances are learnt from, if the catalogue has so many."""
 
 FEWEST = 30
 """Entries of a catalogue from which anything can be learnt."""
 
-AT_ONCE = 32
+AT_ONCE = 16
 """Marks searched for before other processes may write."""
 
 MARK_WORK = 200_000_000
 """What searching for a mark costs, in the units of `_parallel`."""
 
-ALL = Limits(NEAREST + 1 - MORE, None, True, Plausible(), None)
-"""A mark is itself the nearest, most often."""
+FREE = Limits(1, None, True, Plausible(), None)
+"""Any map may lead to an entry."""
+
+DAMAGED = (CatalogueError, ValueError, ArithmeticError, OSError, SyntaxError)
+"""Of marks that cannot be drawn again, or compared; `Catalogue.check` finds what is wrong with them."""
 
 
 def calibrate(
@@ -49,9 +58,9 @@ def calibrate(
     from tqdm import tqdm
 
     numbers = store.numbers()
-    random = np.random.default_rng(0)
-    chosen = random.choice(numbers, min(marks, len(numbers)), replace=False).tolist()
-    stands: list[float] = []
+    chosen = np.random.default_rng(0).permutation(numbers)[:marks].tolist()
+    workers = _parallel.n_workers(n_jobs, MARK_WORK * len(chosen)) if sqlite3.threadsafety == 3 else 1
+    same, stands = _by_reference(store), list[float]()
     with tqdm(
         total=len(chosen), desc="learning chances", unit="mark", disable=None if progress else True, delay=2
     ) as bar:
@@ -59,43 +68,73 @@ def calibrate(
             with opened() as index:
 
                 def examine(number: int, index: StoredIndex = index) -> None:
-                    found = _stand(store, index, number)
+                    try:
+                        found = _stand(store, index, number, same.get(number, set()))
+                    except DAMAGED:
+                        found = None
                     if found is not None:
                         stands.append(found)
                     bar.update()
 
-                workers = _parallel.n_workers(n_jobs, MARK_WORK * AT_ONCE)
                 _parallel.for_each(examine, chosen[start : start + AT_ONCE], workers)
-    return Chances(len(numbers), tuple(sorted(stands)))
+    return Chances(len(numbers), int(numbers.max(initial=0)), tuple(sorted(stands)))
 
 
-def _stand(store: Store, index: StoredIndex, number: int) -> float | None:
-    """How much the best of the other entries stands out; None for a mark that is gone, or cannot be drawn again."""
+def _stand(store: Store, index: StoredIndex, number: int, same: set[int]) -> float | None:
+    """How much the best of the other entries stands out, some of which are known to be the same mark.
+
+    None if the mark is gone, or too few others are left.
+    """
     rows = store.rows("SELECT picture FROM entries WHERE id = ?", [number])
     if not rows:
         return None
     picture, own = rows[0][0], store.descriptors([number], index.settings)
     height, width = own.frames[0].tolist()
-    ink = bent(picture_ink(picture), np.random.default_rng(number))
+    ink = picture_ink(picture)
+    drawn = bent(ink, np.random.default_rng(number))
     as_it_is = Query("", None, ink, own, picture_points(picture, (height, width)))
-    try:
-        again = Query("", None, ink, described(Batch.read(ink), index.settings, 1), line_points(ink))
-    except (ValueError, ArithmeticError):
-        return None
+    again = Query("", None, drawn, described(Batch.read(drawn), index.settings, 1), line_points(drawn))
 
     def score(query: Query, other: int) -> float:
-        found = nearest(store, index, query, ALL, 1, np.array([other])).scores
-        return float(found[0]) if found.size else np.inf
+        descriptors = store.descriptors([other], index.settings)
+        distance = turned_distances(query.descriptor.astype(np.float32), descriptors, True, FREE.plausible, 1)[0]
+        return float(compared(store, index, query, FREE, distance, np.array([other]), 1).scores[0])
 
-    found = nearest(store, index, again, ALL, 1, None)
+    def scored() -> Iterator[tuple[int, float]]:
+        for other in _nearest(index, again):
+            if other != number and other not in same:
+                with suppress(*DAMAGED):
+                    yield other, score(again, other)
+
     of_itself = score(again, number)
-    others = {int(n): s for n, s in zip(found.numbers, found.scores) if n != number}
-    for other in sorted(others, key=lambda n: others[n]):
-        if score(as_it_is, other) > of_itself:
-            break
-        del others[other]
-    scores = np.array(list(others.values()))
-    return stand(scores.min(), scores) if len(scores) > NEAREST / 2 else None
+    nearest = scored()
+    others = dict(islice(nearest, FITTED))  # the nearest first
+    while len(others) >= NEAREST:
+        best = min(others, key=others.__getitem__)
+        if score(as_it_is, best) > of_itself:
+            return stand(others[best], np.array(list(others.values())))
+        del others[best]
+        others.update(islice(nearest, 1))
+    return None
+
+
+def _nearest(index: StoredIndex, query: Query) -> Iterator[int]:
+    """Numbers of entries, the nearest first, as many as are asked for."""
+    seen, wanted = 0, FITTED + 1
+    while True:
+        _, numbers = index.nearest(query.descriptor, wanted, n_jobs=1)
+        yield from numbers[seen:].tolist()
+        if len(numbers) < wanted:
+            return
+        seen, wanted = wanted, 2 * wanted
+
+
+def _by_reference(store: Store) -> dict[int, set[int]]:
+    """Of entries with a reference, all that have the same: they are known to be the same mark."""
+    groups: dict[str, set[int]] = {}
+    for number, reference in store.rows("SELECT entry, reference FROM metadata WHERE reference IS NOT NULL"):
+        groups.setdefault(reference, set()).add(number)
+    return {number: group for group in groups.values() for number in group}
 
 
 def bent(ink: NDArray[np.float32], random: np.random.Generator) -> NDArray[np.float32]:
@@ -104,5 +143,5 @@ def bent(ink: NDArray[np.float32], random: np.random.Generator) -> NDArray[np.fl
     part = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
     most = BEND * max(part.shape)
     room = int(np.ceil(most)) + 1
-    drawn: NDArray[np.float32] = elastic(np.pad(part, room)[None], random, amplitude=(0.0, most))[0]
+    drawn: NDArray[np.float32] = elastic(np.pad(part, room)[None], random, amplitude=(most / 2, most))[0]
     return drawn

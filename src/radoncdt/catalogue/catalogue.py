@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from radoncdt import _checks
 from radoncdt.catalogue import exporting, searching
 from radoncdt.catalogue.adding import Added, add_images, workers_for
-from radoncdt.catalogue.calibrating import FEWEST, calibrate
+from radoncdt.catalogue.calibrating import FEWEST, MARKS, calibrate
 from radoncdt.catalogue.chance import Chances, store_chances, stored_chances
 from radoncdt.catalogue.checking import Problem, problems
 from radoncdt.catalogue.index import StoredIndex, store_summaries
@@ -213,22 +213,24 @@ class Catalogue:
     @property
     def calibrated(self) -> bool:
         """Whether chances are known, or cannot be since there are too few entries; if not, a search learns them."""
-        known, total = self._known_chances(), len(self)
-        return total < FEWEST or (known is not None and not known.outdated(total))
+        return len(self) < FEWEST or self._known_chances() is not None
 
     def _known_chances(self) -> Chances | None:
-        return self._chances or stored_chances(self._store)
+        """Those that are not outdated, in memory or in the file: of both those from more marks."""
+        numbers = self.open().numbers
+        known = [each for each in (self._chances, stored_chances(self._store)) if each and not each.outdated(numbers)]
+        return max(known, key=lambda each: len(each.stands), default=None)
 
-    def calibrate(self, *, marks: int = 200, n_jobs: int | None = -1, progress: bool = False) -> int:
+    def calibrate(self, *, marks: int = MARKS, n_jobs: int | None = -1, progress: bool = False) -> int:
         """Learn how much the best entry stands out for marks that the catalogue does not have.
 
-        The first search does it, and one after the catalogue has doubled; it takes some tenths of a second a mark.
-        What is learnt is kept in the file if the catalogue was opened for changes, otherwise until it is closed.
+        The first search does it, and one after half of the entries have changed; it takes a tenth or two of a second a
+        mark. What is learnt is kept in the file if the catalogue was opened for changes, otherwise until it is closed.
 
         Parameters
         ----------
         marks : int
-            How many of the catalogue's own are drawn again and searched for. No chance is below 1/(marks + 1).
+            How many of the catalogue's own are drawn again and searched for.
         n_jobs : int
         progress : bool
             Whether to draw a bar, on a terminal.
@@ -236,7 +238,8 @@ class Catalogue:
         Returns
         -------
         int
-            How many marks it was learnt from.
+            How many marks it was learnt from, fewer if some have no others beside copies. No chance is below one over
+            one more than that.
 
         Raises
         ------
@@ -250,6 +253,16 @@ class Catalogue:
         if self._writes:
             store_chances(self._store, self._chances)
         return len(self._chances.stands)
+
+    def _learn(self, n_jobs: int | None, progress: bool) -> None:
+        """The same, for a search, from no fewer marks than before; that it cannot be kept is no reason to fail."""
+        before = [len(each.stands) for each in (self._chances, stored_chances(self._store)) if each]
+        self._chances = calibrate(self._store, self._opened, max([MARKS, *before]), n_jobs, progress)
+        if self._writes:
+            try:
+                store_chances(self._store, self._chances)
+            except (CatalogueError, OSError) as error:
+                warnings.warn(f"chances were learnt, but not kept: {error}", stacklevel=3)
 
     @contextmanager
     def _opened(self) -> Iterator[StoredIndex]:
@@ -308,12 +321,7 @@ class Catalogue:
         options = {"kind": "drawing", **ink}
         query = searching.query_of(image, roi, mask, options, self._store.settings, n_jobs)
         if chances and not self.calibrated:
-            try:
-                self.calibrate(n_jobs=n_jobs, progress=progress)
-            except (CatalogueError, OSError) as error:
-                if self._chances is None:
-                    raise
-                warnings.warn(f"chances were learnt, but not kept: {error}", stacklevel=2)
+            self._learn(n_jobs, progress)
         with self._opened() as index:
             known = self._known_chances() if chances and len(self) >= FEWEST else None
             limits = searching.Limits(top, among, reflections, plausible, size)

@@ -4,15 +4,15 @@ Of the entries nearest to a query, one stands out as its score is smaller than t
 
     stand = (median of the scores of the `NEAREST` entries) / (score of the entry).
 
-The chance of a match is how often the best entry would stand out as much or more if the catalogue did not have the
-mark. How that is distributed depends on the catalogue, on how many marks there are and how alike, so it is learnt from
-the catalogue itself (`calibrating`): some of its own marks, bent a little and searched for among the others, have
-stands t_1, …, t_m, and
+The chance of a match is how often the best of the `FITTED` nearest entries would stand out as much or more if the
+catalogue did not have the mark. How that is distributed depends on the catalogue, on how many marks there are and how
+alike, so it is learnt from the catalogue itself (`calibrating`): some of its own marks, bent a little and searched for
+among the others, have stands t_1, …, t_m, and
 
     chance = (1 + number of t_i ≥ stand) / (m + 1).
 
-That is uniform on 1/(m + 1), …, 1 for a query that is, but for being another mark, like those of the catalogue
-(exchangeable with them), whatever the distribution is. It is never below 1/(m + 1).
+If the stand of a query whose mark is not there is distributed as these are (all of them exchangeable), that is uniform
+on 1/(m + 1), …, 1, whatever the distribution is. It is never below 1/(m + 1).
 """
 
 import json
@@ -26,8 +26,8 @@ from radoncdt.catalogue.store import Store
 NEAREST = 11
 """Entries among which one stands out. Of the median of so many it does not matter that a few are the same mark."""
 
-GROWN = 2
-"""When there are so many times the entries, or so many times fewer, chances are learnt anew."""
+FITTED = 20
+"""Nearest entries whose lines are compared, at least: the best of them is the best of all, most often."""
 
 NAME = "chances"
 """Of what is stored among the settings of a catalogue."""
@@ -37,13 +37,15 @@ class Chances(NamedTuple):
     """What was learnt from marks that a catalogue does not have.
 
     >>> from radoncdt.catalogue.chance import Chances
-    >>> learnt = Chances(100, (1.1, 1.3, 1.5, 2.0))
+    >>> learnt = Chances(100, 100, (1.1, 1.3, 1.5, 2.0))
     >>> learnt.of(1.4), learnt.of(9.0), learnt.of(0.7)
     (0.6, 0.2, 1.0)
     """
 
     entries: int
     """How many the catalogue had."""
+    last: int
+    """The highest of their numbers; later ones are higher."""
     stands: tuple[float, ...]
     """Of the best entry of each, ascending; none in a catalogue of copies of one mark."""
 
@@ -54,14 +56,15 @@ class Chances(NamedTuple):
         fewer = int(np.searchsorted(self.stands, stand))
         return (1 + len(self.stands) - fewer) / (len(self.stands) + 1)
 
-    def outdated(self, entries: int) -> bool:
-        """Whether the catalogue has become another."""
-        return not self.entries / GROWN < entries < self.entries * GROWN
+    def outdated(self, numbers: NDArray[np.int64]) -> bool:
+        """Whether at least half of the entries, whose numbers these are, came since, or half of those then are gone."""
+        old = int(np.searchsorted(numbers, self.last, side="right"))
+        return 2 * old <= max(len(numbers), self.entries)
 
 
 def stand(score: float, scores: NDArray[np.float64]) -> float:
-    """How many times smaller a score is than the median of those of the nearest entries."""
-    return float(np.median(scores)) / max(score, 1e-9)
+    """How many times smaller a score is than the median of those of the nearest entries, the nearest first."""
+    return float(np.median(scores[:NEAREST])) / max(score, 1e-9)
 
 
 def stored_chances(store: Store) -> Chances | None:
@@ -69,15 +72,15 @@ def stored_chances(store: Store) -> Chances | None:
     rows = store.rows("SELECT value FROM settings WHERE name = ?", [NAME])
     try:
         found = json.loads(rows[0][0])
+        entries, last = int(found["entries"]), int(found["last"])
         stands = np.array(found["stands"], np.float64)
-        entries = int(found["entries"])
-    except (IndexError, KeyError, TypeError, ValueError):
+    except (IndexError, KeyError, TypeError, ValueError, OverflowError, RecursionError):
         return None
-    sound = stands.ndim == 1 and np.isfinite(stands).all() and entries > 0
-    return Chances(entries, tuple(np.sort(stands).tolist())) if sound else None
+    sound = stands.ndim == 1 and np.isfinite(stands).all() and 0 < entries <= last < 2**63
+    return Chances(entries, last, tuple(np.sort(stands).tolist())) if sound else None
 
 
 def store_chances(store: Store, chances: Chances) -> None:
-    value = json.dumps({"entries": chances.entries, "stands": [round(each, 6) for each in chances.stands]})
+    value = chances._replace(stands=tuple(round(each, 6) for each in chances.stands))._asdict()
     with store.transaction():
-        store.db.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", [NAME, value])
+        store.db.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", [NAME, json.dumps(value)])

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from radoncdt.catalogue.adding import hash_of
+from radoncdt.catalogue.chance import NAME, stored_chances
 from radoncdt.catalogue.index import stored_summaries
 from radoncdt.catalogue.store import CatalogueError, Store, named_file
 from radoncdt.ink import InkOptions
@@ -47,6 +48,8 @@ def problems(store: Store, progress: bool) -> list[Problem]:
         found += [Problem(number, what) for what in checks if what]
     if not found:
         found += _summaries(store)
+    if store.rows("SELECT 1 FROM settings WHERE name = ?", [NAME]) and stored_chances(store) is None:
+        found.append(Problem(None, "what was learnt of chances is damaged; the next search learns it anew"))
     return found
 
 

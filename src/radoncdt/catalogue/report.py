@@ -49,8 +49,8 @@ dd { margin: 0; }
 LEGEND = f"""<p>In the overlays the <span class="query">query</span>, moved as the words say, lies over the
 <span class="entry">entry</span>; where both are, it is dark. The <b>misfit</b> is how far apart the lines are then, and
 the <b>distance</b> how different the marks are as a whole; both are near 0 for copies of one mark. The
-<b>chance</b> is how often a catalogue without the mark would have an entry that stands out as much: up to {CLEAR:g}
-it is green, above {DOUBTFUL:g} the entry is as near as any other would be.</p>"""
+<b>chance</b> is how often the best entry would stand out as much if the catalogue had not the mark: up to {CLEAR:g}
+it is green, above {DOUBTFUL:g} the entry does not stand out, be it the mark or not.</p>"""
 
 
 def html(

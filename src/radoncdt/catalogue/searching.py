@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from radoncdt import _parallel
 from radoncdt.catalogue.adding import box_of
-from radoncdt.catalogue.chance import NEAREST, Chances, stand
+from radoncdt.catalogue.chance import FITTED, NEAREST, Chances, stand
 from radoncdt.catalogue.fitting import Fit, line_points, picture_points, refine
 from radoncdt.catalogue.index import StoredIndex
-from radoncdt.catalogue.store import Store
+from radoncdt.catalogue.store import CatalogueError, Store
 from radoncdt.descriptors import Descriptors, Settings, described
 from radoncdt.ink import InkOptions, find_ink, read_ink
 from radoncdt.ink.kinds import doubt
@@ -20,7 +20,7 @@ from radoncdt.ink.pictures import readable
 from radoncdt.measures import Batch
 from radoncdt.registration import Plausible, Registration, register
 
-MORE = NEAREST - 1
+MORE = 10
 """Entries beyond those that are shown whose lines are compared, too."""
 
 SHARE = 0.25
@@ -100,30 +100,25 @@ def query_of(image: Any, roi: Any, mask: Any, ink: dict[str, Any], settings: Set
 
 
 class Candidates(NamedTuple):
-    """Entries that a query was compared with, the nearest first."""
+    """Entries that a query was compared with, line by line."""
 
-    numbers: NDArray[np.int64]
-    distances: NDArray[np.float64]
     fits: list[Fit]
     scores: NDArray[np.float64]
     """What they are ranked by."""
 
 
-def nearest(
-    store: Store, index: StoredIndex, query: Query, limits: Limits, n_jobs: int | None, among: NDArray[np.int64] | None
+def compared(
+    store: Store,
+    index: StoredIndex,
+    query: Query,
+    limits: Limits,
+    distances: NDArray[np.float64],
+    numbers: NDArray[np.int64],
+    n_jobs: int | None,
 ) -> Candidates:
-    """The entries nearest to a query, `MORE` than are to be shown, and how its lines lie on theirs."""
-    distances, numbers = index.nearest(
-        query.descriptor,
-        limits.top + MORE,
-        among=among,
-        reflections=limits.reflections,
-        plausible=limits.plausible,
-        n_jobs=n_jobs,
-    )
+    """How the lines of a query lie on those of entries at some distances."""
     fits = _fits(store, index, query, limits, numbers, n_jobs)
-    scores = np.array([fit.misfit for fit in fits]) + SHARE * distances
-    return Candidates(numbers, distances, fits, scores)
+    return Candidates(fits, np.array([fit.misfit for fit in fits]) + SHARE * distances)
 
 
 def search(
@@ -135,21 +130,27 @@ def search(
         sizes = _of_size(store, index, query, limits.size_mm)
         among = sizes if among is None else np.intersect1d(among, sizes)
     admitted = len(index.numbers) if among is None else int(np.isin(among, index.numbers).sum())
-    found = nearest(store, index, query, limits, n_jobs, among)
-    learnt = chances if len(found.numbers) >= NEAREST else None
+    distances, numbers = index.nearest(
+        query.descriptor,
+        max(limits.top + MORE, FITTED),
+        among=among,
+        reflections=limits.reflections,
+        plausible=limits.plausible,
+        n_jobs=n_jobs,
+    )
+    found = compared(store, index, query, limits, distances, numbers, n_jobs)
+    learnt = chances if len(numbers) >= NEAREST else None
     columns = store.columns()
     matches = []
     for rank, k in enumerate(np.argsort(found.scores, kind="stable")[: limits.top].tolist(), 1):
-        number = int(found.numbers[k])
+        number = int(numbers[k])
         ((file, *values),) = store.rows(
             "SELECT e.file, m.* FROM entries e JOIN metadata m ON m.entry = e.id WHERE e.id = ?", [number]
         )
         metadata = {name: value for name, value in zip(columns, values[1:]) if value is not None}
-        chance = None if learnt is None else learnt.of(stand(found.scores[k], found.scores[:NEAREST]))
+        chance = None if learnt is None else learnt.of(stand(found.scores[k], found.scores))
         fit = found.fits[k]
-        matches.append(
-            Match(rank, number, file, float(found.distances[k]), fit.misfit, chance, fit.registration, metadata)
-        )
+        matches.append(Match(rank, number, file, float(distances[k]), fit.misfit, chance, fit.registration, metadata))
     return Result(query, tuple(matches), admitted)
 
 
@@ -176,7 +177,11 @@ def _fits(
         )
         height, width = entry.frames[0].tolist()
         size = float(np.linalg.det(entry.covariances[0]) ** 0.25)
-        targets = picture_points(pictures[k], (height, width))
+        try:
+            targets = picture_points(pictures[k], (height, width))
+        except (OSError, SyntaxError) as error:
+            number = numbers[order[k]]
+            raise CatalogueError(f"{store.path}: the picture of entry {number} is damaged: {error}") from error
         fits[order[k]] = refine(first, query.points, targets, size, limits.plausible)
 
     _parallel.for_each(fit, range(len(numbers)), _parallel.n_workers(n_jobs, FIT_WORK * len(numbers)))

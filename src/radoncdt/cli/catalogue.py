@@ -8,6 +8,7 @@ from typing import Any
 
 from radoncdt._files import write_whole
 from radoncdt.catalogue import Catalogue, CatalogueError, MetadataError
+from radoncdt.catalogue.calibrating import MARKS
 from radoncdt.catalogue.metadata import OWN, read_table
 from radoncdt.cli.options import (
     check_folder,
@@ -110,10 +111,13 @@ def add_parser(commands: Any) -> None:
         "learn how unusual matches are, from the catalogue's own marks",
         epilog="""\
 Marks are drawn again, bent a little, and searched for among the others: how much does the best entry stand out if the
-mark is not there? The first search does it, and one after the catalogue has doubled. Here it can be done before, or
-with more marks. No chance is below 1/(N + 1).""",
+mark is not there? The first search does it, and one after half of the entries have changed. Here it can be done before,
+or with more marks. No chance is below 1/(N + 1), where N is no more than the entries. Entries of the same reference are
+taken to be the same mark.""",
     )
-    calibrate.add_argument("--marks", type=int, default=200, metavar="N", help="how many (default 200)")
+    calibrate.add_argument(
+        "--marks", type=int, default=MARKS, metavar="N", help="how many, at least 20 (default %(default)s)"
+    )
     calibrate.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads (default -1, all cores)")
 
 

@@ -33,8 +33,9 @@ other), the distance (how different the marks are as a whole; both are near 0 fo
 catalogue without the mark would have an entry that stands out as much), its file, and how the query has to be moved to
 lie on it. --report draws both over each other. With a folder, all its images are searched for.
 
-Chances are learnt from the catalogue's own marks, by the first search and by one after it has doubled, which takes half
-a minute, and are kept in its file. With fewer than 30 entries there are none.
+Chances are learnt from the catalogue's own marks, by the first search and by one after half of the entries have
+changed, which takes up to a minute, and are kept in its file (where that cannot be written, every command learns them
+anew, but with --no-chances). With fewer than 30 entries there are none.
 
 Conditions after --where are those of SQL, on the columns of the metadata:
   "motif = 'crown' and date < 1500"    "place like '%burg'"    "date between 1470 and 1480 or date is null"

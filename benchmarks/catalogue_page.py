@@ -133,6 +133,8 @@ def follows(figures: Figures) -> str:
     counts = {"100,000": 1e5, "1 million": 1e6, "100 million": 1e8}
 
     def duration(hours: float) -> str:
+        if hours < 1 / 60:
+            return f"{number(3600 * hours)} seconds"
         if hours < 1:
             return f"{number(60 * hours)} minutes"
         return f"{number(hours)} hours" if hours < 48 else f"{number(hours / 24)} days"

@@ -16,12 +16,12 @@ from radoncdt.catalogue import catalogue as catalogues
 from radoncdt.catalogue.calibrating import BEND, bent
 from radoncdt.catalogue.chance import NEAREST, Chances, stand
 
-MARKS = datasets.watermarks(60, seed=3)
+MARKS = datasets.watermarks(40, seed=3)
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A catalogue of 60 marks that has learnt chances from all of them, and a folder with a query."""
+    """A catalogue of 40 marks that has learnt chances from all of them, and a folder with a query."""
     folder = tmp_path_factory.mktemp("chances")
     for k, mark in enumerate(MARKS):
         save(folder / "marks" / f"{k:03}.png", mark.image())
@@ -29,7 +29,7 @@ def made(tmp_path_factory):
     with Catalogue(folder / "marks.db", create=True) as catalogue:
         catalogue.add(folder / "marks")
         assert not catalogue.calibrated
-        assert catalogue.calibrate(marks=1000) > 50
+        assert catalogue.calibrate(marks=1000) > 30
         assert catalogue.calibrated
     return folder
 
@@ -102,7 +102,7 @@ def test_chances_of_another_catalogue_are_outdated(numbers, outdated):
 
 
 def test_they_are_uniform_for_marks_that_are_not_there(made):
-    images = datasets.watermarks(120, seed=4).queries(50, rng=0).images
+    images = datasets.watermarks(120, seed=4).queries(40, rng=0).images
     with Catalogue(made / "marks.db") as catalogue:
         found = best(catalogue, images)
         learnt = len(catalogue._known_chances().stands)
@@ -125,20 +125,20 @@ def test_they_grow_with_the_rank_and_do_not_depend_on_how_many_are_shown(made):
             assert [match.chance for match in one] == [match.chance for match in ten[:1]]
             chances = [match.chance for match in many]
             assert chances == sorted(chances)
-            assert chances[-1] == 1
+            assert chances[-1] > 0.9
 
 
 @pytest.mark.parametrize("drawn", ["as copies", "by other hands"])
 def test_other_drawings_of_a_mark_are_not_taken_for_other_marks(tmp_path, drawn):
-    """A catalogue that has every mark thrice learns what one that has it once does, up to what chance does.
+    """A catalogue that has every mark twice learns what one that has it once does, up to what chance does.
 
     Drawings by other hands are only known to be of the same mark if they have the same reference.
     """
     marks = datasets.watermarks(30, seed=3)
     images = np.stack([mark.image()[::2, ::2] for mark in marks])
-    others = [marks.queries(30, rng=rng) for rng in (1, 2)]
+    others = [marks.queries(30, rng=1)]
     learnt = []
-    for copies in (1, 3):
+    for copies in (1, 2):
         folder = tmp_path / str(copies)
         lines = ["file,reference"]
         for copy in range(copies):
@@ -154,9 +154,9 @@ def test_other_drawings_of_a_mark_are_not_taken_for_other_marks(tmp_path, drawn)
             catalogue.add(folder, metadata=table if drawn == "by other hands" else None)
             catalogue.calibrate(marks=30)
             learnt.append(catalogue._known_chances().stands)
-    once, thrice = learnt
-    assert len(thrice) > 20
-    assert np.quantile(thrice, 0.8) < 1.25 * np.quantile(once, 0.8)
+    once, twice = learnt
+    assert len(twice) > 20
+    assert np.quantile(twice, 0.8) < 1.25 * np.quantile(once, 0.8)
 
 
 def test_of_copies_of_one_mark_nothing_is_learnt(tmp_path):
@@ -184,9 +184,9 @@ def test_a_mark_is_drawn_again_within_its_frame():
 
 
 def test_the_first_search_learns_and_keeps_them(folder):
+    forget("marks.db")
     with Catalogue("marks.db", write=True) as catalogue:
-        catalogue.remove(range(31, 61))
-        assert not catalogue.calibrated  # what it learnt from twice the entries is outdated
+        catalogue.remove(range(31, 41))
         first = catalogue.search("queries/q.png").matches[0].chance
         assert first is not None
     with Catalogue("marks.db") as catalogue:
@@ -242,26 +242,26 @@ def test_damaged_chances_are_no_chances(folder, value):
 
 
 def test_a_damaged_entry_teaches_nothing_and_is_no_obstacle(folder):
+    def damage(entry):
+        with sqlite3.connect("marks.db") as db:
+            db.execute("UPDATE entries SET picture = x'00' WHERE id = ?", [entry])
+        db.close()
+
     with Catalogue("marks.db", write=True) as catalogue:
-        catalogue.remove(range(31, 61))
-        near = [match.entry for match in catalogue.search("queries/q.png", top=20).matches]
+        nearest, *_, farthest = (match.entry for match in catalogue.search("queries/q.png", top=40).matches)
         learnt = len(catalogue._known_chances().stands)
-        far = next(number for number in range(1, 31) if number not in near)
-        for damaged in (far, near[0]):
-            with sqlite3.connect("marks.db") as db:
-                db.execute("UPDATE entries SET picture = x'00' WHERE id = ?", [damaged])
-            db.close()
-            if damaged == far:
-                assert learnt - 3 < catalogue.calibrate() < learnt
-                assert catalogue.search("queries/q.png").matches[0].chance is not None
-        with pytest.raises(CatalogueError, match=f"marks.db: the picture of entry {near[0]} is damaged"):
+        damage(farthest)
+        assert learnt - 3 < catalogue.calibrate() < learnt
+        assert catalogue.search("queries/q.png").matches[0].chance is not None
+        damage(nearest)
+        with pytest.raises(CatalogueError, match=f"marks.db: the picture of entry {nearest} is damaged"):
             catalogue.search("queries/q.png")
 
 
 def test_those_from_more_marks_are_taken_and_no_fewer_are_learnt_again(folder):
     with Catalogue("marks.db") as reader:
         reader.calibrate(marks=20)
-        assert len(reader._known_chances().stands) > 50  # those of the file
+        assert len(reader._known_chances().stands) > 30  # those of the file
     forget("marks.db")
     with Catalogue("marks.db", write=True) as catalogue:
         catalogue.calibrate(marks=21)
@@ -275,7 +275,7 @@ def test_few_entries_have_none(folder):
         enough = catalogue.search("queries/q.png", where=f"entry <= {NEAREST}").matches
         assert [match.chance for match in few] == [None] * len(few)
         assert None not in [match.chance for match in enough]
-        catalogue.remove(range(30, 61))
+        catalogue.remove(range(30, 41))
         assert catalogue.calibrated  # nothing can be learnt
         assert catalogue.search("queries/q.png").matches[0].chance is None
         with pytest.raises(CatalogueError, match="has 29 entries, too few to learn chances; 30 are enough"):
@@ -286,9 +286,10 @@ def test_a_search_succeeds_if_they_cannot_be_kept(folder, monkeypatch):
     def full(store, chances):
         raise OSError("the disk is full")
 
+    forget("marks.db")
     monkeypatch.setattr(catalogues, "store_chances", full)
     with Catalogue("marks.db", write=True) as catalogue:
-        catalogue.remove(range(31, 61))
+        catalogue.remove(range(31, 41))
         with pytest.warns(UserWarning, match="chances were learnt, but not kept: the disk is full"):
             assert catalogue.search("queries/q.png").matches[0].chance is not None
         with pytest.raises(OSError, match="the disk is full"):

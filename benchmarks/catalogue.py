@@ -29,7 +29,9 @@ from radoncdt.catalogue import Catalogue
 from radoncdt.catalogue.adding import box_of, picture_of_ink
 from radoncdt.catalogue.chance import FITTED
 from radoncdt.catalogue.index import store_summaries
-from radoncdt.catalogue.store import SETTINGS, Entry, packed
+from radoncdt.catalogue.records import packed
+from radoncdt.catalogue.searching import PLAUSIBLE
+from radoncdt.catalogue.store import SETTINGS, Entry
 from radoncdt.datasets.drawing import draw
 from radoncdt.ink import find_ink
 from radoncdt.search import lower_bounds
@@ -177,8 +179,9 @@ def _make_large(path: Path) -> None:
             for k, image in enumerate(images):
                 number, box = start + k, box_of(image)
                 picture, stored = picture_of_ink(image), packed(found[k])
-                entries.append(Entry(str(number), f"{number}.png", "{}", 128, 128, *box, "", picture, *stored))
-            store.put([(entry, {"motif": marks[start + k].motif}) for k, entry in enumerate(entries)])
+                entries.append(Entry(f"{number:064x}", f"{number}.png", "{}", 128, 128, *box, "", picture, *stored))
+            with store.transaction() as transaction:
+                transaction.put([(entry, {"motif": marks[start + k].motif}) for k, entry in enumerate(entries)])
         store_summaries(store)
 
 
@@ -213,11 +216,11 @@ def search_large(path: str) -> None:
         for number, (image, mark) in enumerate(zip(queries.images, queries.marks)):
             query = page(kind, image)
             begin = time.perf_counter()
-            matches = catalogue.search(query, kind=how(kind)).matches
+            found = catalogue.search(query, kind=how(kind))
             if number >= 10:  # the first compile what is left
                 seconds.append(time.perf_counter() - begin)
-            compared.append(catalogue._index.compared if catalogue._index else 0)
-            ranks.append(int(mark) + 1 in [match.entry for match in matches[:1]])
+            compared.append(found.compared)
+            ranks.append(int(mark) + 1 in [match.entry for match in found.matches[:1]])
         if kind == "drawing":
             _print_growth(catalogue, [page(kind, image) for image in queries.images[10:]])
         print(f"searching it, {kind}, ink included, median s", np.median(seconds), "≤", limit, sep="\t")
@@ -232,17 +235,16 @@ def search_large(path: str) -> None:
 
 def _print_growth(catalogue: Catalogue, pages: list[NDArray[np.uint8]]) -> None:
     """How many entries are compared for a drawing, of the first tenth and of all, and how long one takes."""
-    index = catalogue.open()
-    some = index.numbers[: len(index.numbers) // 10]
     counts, seconds = [], []
-    for image in pages:
-        query = radoncdt.describe(find_ink(image, kind="drawing"), **SETTINGS._asdict())
-        index.nearest(query, FITTED, among=some)
-        few = index.compared
-        begin = time.perf_counter()
-        index.nearest(query, FITTED)
-        seconds.append(time.perf_counter() - begin)
-        counts.append((few, index.compared))
+    with catalogue._opened() as (snapshot, index):
+        some = index.numbers[: len(index.numbers) // 10]
+        for image in pages:
+            query = radoncdt.describe(find_ink(image, kind="drawing"), **SETTINGS._asdict())
+            few = index.nearest(snapshot, query, FITTED, among=some, plausible=PLAUSIBLE).compared
+            begin = time.perf_counter()
+            all_ = index.nearest(snapshot, query, FITTED, plausible=PLAUSIBLE).compared
+            seconds.append(time.perf_counter() - begin)
+            counts.append((few, all_))
     few, all_ = np.sum(counts, axis=0)
     print("entries compared of a tenth of it, drawing, mean", few / len(pages), "≤", np.inf, sep="\t")
     print("entries compared of all of it, drawing, mean", all_ / len(pages), "≤", np.inf, sep="\t")

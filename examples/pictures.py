@@ -96,7 +96,6 @@ def search(path: Path) -> None:
         with Catalogue(Path(folder) / "marks.db", create=True) as catalogue:
             catalogue.add(folder)
             found = catalogue.search(photograph(marks), kind="photo", top=4, chances=False)
-            entries = [catalogue.picture(match.entry) for match in found.matches]
     figure = Figure(figsize=(11, 4.8), layout="constrained")
     axes = figure.subplots(2, 5)
     for ax in axes.flat:
@@ -105,7 +104,8 @@ def search(path: Path) -> None:
     axes[0, 0].set_title("photograph")
     axes[1, 0].imshow(found.query.ink, cmap="gray_r")
     axes[1, 0].set_title("its ink")
-    for match, picture, (above, below) in zip(found.matches, entries, axes[:, 1:].T):
+    for match, (above, below) in zip(found.matches, axes[:, 1:].T):
+        picture = found.pictures[match.entry]
         above.imshow(Image.open(BytesIO(picture)), cmap="gray")
         above.set_title(f"{match.rank}: misfit {match.misfit:.3f}")
         below.imshow(overlaid(found.query.ink, picture, match))

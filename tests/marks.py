@@ -1,5 +1,7 @@
 """Image files of marks, for tests of catalogues."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -24,3 +26,16 @@ def save_marks(folder, n=12):
     table = Path(folder).with_suffix(".csv")
     table.write_text("\n".join(["file,motif,date", *lines]) + "\n")
     return files, table
+
+
+def content(path):
+    """All rows of the tables of a catalogue, except what is derived from them."""
+    with closing(sqlite3.connect(path)) as db:
+        tables = "entries", "pictures", "metadata", "descriptors", "failures"
+        return [db.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in tables]
+
+
+def change(path, statement, values=()):
+    """Change a catalogue behind its back."""
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(statement, values)

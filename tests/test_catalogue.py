@@ -2,12 +2,12 @@
 
 import csv
 import json
-import sqlite3
+import re
 
 import numpy as np
 import pytest
 from files import run
-from marks import MARKS, save, save_marks
+from marks import MARKS, change, content, save, save_marks
 from numpy.testing import assert_array_equal
 from PIL import Image
 
@@ -45,23 +45,18 @@ def test_images_are_added_once(folder):
 
 
 def test_a_catalogue_does_not_depend_on_how_it_was_made(folder):
-    def content(path, *calls, **options):
+    def made(path, *calls, **options):
         with Catalogue(path, create=True) as catalogue:
             for images in calls:
                 catalogue.add(images, metadata="marks.csv", **options)
-            store = catalogue._store
-            return (
-                store.rows("SELECT * FROM entries"),
-                store.rows("SELECT * FROM metadata"),
-                store.rows("SELECT * FROM descriptors"),
-            )
+        return content(path)
 
     files = sorted((folder / "marks").iterdir())
     relative = [file.relative_to(folder) for file in files]
-    whole = content("a.db", "marks", n_jobs=1)
-    assert content("b.db", "marks", n_jobs=2) == whole
-    assert content("c.db", relative[:5], "marks") == whole
-    assert content("d.db", relative[:5], relative[5:8], relative[3:9], "marks", n_jobs=3) == whole
+    whole = made("a.db", "marks", n_jobs=1)
+    assert made("b.db", "marks", n_jobs=2) == whole
+    assert made("c.db", relative[:5], "marks") == whole
+    assert made("d.db", relative[:5], relative[5:8], relative[3:9], "marks", n_jobs=3) == whole
 
 
 def test_no_processes_are_refused(tmp_path):
@@ -75,9 +70,9 @@ def test_no_processes_are_refused(tmp_path):
 
 def test_descriptors_are_those_of_the_ink(made):
     ink = radoncdt.ink.read_ink("marks/004.png", kind="drawing")
-    settings = made._store.settings
+    with made._store.snapshot() as snapshot:
+        settings, stored = snapshot.settings, snapshot.descriptors([5])
     expected = radoncdt.describe(ink, **settings._asdict())
-    stored = made._store.descriptors([5], settings)
     assert_array_equal(stored.values, expected.values.astype(np.float16).astype(np.float32))
     assert_array_equal(stored.covariances, expected.covariances)
     assert_array_equal(stored.frames, expected.frames)
@@ -353,42 +348,45 @@ def test_files_that_changed_or_are_gone_are_found(made, folder, capsys):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("statement", "message"),
     [
-        ("UPDATE descriptors SET curves = x'00' WHERE entry = 2", "entry 2: its descriptor is missing or damaged"),
-        ("DELETE FROM descriptors WHERE entry = 2", "entry 2: its descriptor is missing"),
-        ("UPDATE descriptors SET moments = zeroblob(48) WHERE entry = 2", "entry 2: its scatter is not positive"),
-        ("UPDATE descriptors SET curves = replace(hex(zeroblob(3584)), '00', 'ÿþ')", "entry 1: its descriptor"),
-        ("UPDATE entries SET picture = x'1234' WHERE id = 2", "entry 2: its ink is damaged"),
-        ("UPDATE entries SET ink = '{}}' WHERE id = 2", "entry 2: its ink is damaged"),
-        ("DELETE FROM metadata WHERE entry = 2", "entry 2: has no metadata"),
+        ("UPDATE descriptors SET curves = x'00' WHERE entry = 2", "entry 2: descriptors: the checksum does not fit"),
+        ("DELETE FROM descriptors WHERE entry = 2", "entry 2: its row is missing from the table 'descriptors'"),
+        ("UPDATE descriptors SET curves = 'text' WHERE entry = 2", "entry 2: descriptors: 'curves' must be 1 to"),
+        ("UPDATE pictures SET picture = x'1234' WHERE entry = 2", "entry 2: pictures: the checksum does not fit"),
+        ("UPDATE entries SET ink = '{}}' WHERE id = 2", "entry 2: entries: 'ink' must be options of ink as JSON"),
+        ("UPDATE entries SET width = 0 WHERE id = 2", "entry 2: entries: 'width' must be a whole number from 1"),
+        ("UPDATE entries SET file = x'00' WHERE id = 2", "entry 2: entries: 'file' must be text"),
+        ("UPDATE metadata SET motif = 'cross' WHERE entry = 2", "entry 2: metadata: the checksum does not fit"),
+        ("DELETE FROM metadata WHERE entry = 2", "entry 2: its row is missing from the table 'metadata'"),
         ("UPDATE settings SET value = '{}'", "catalogue: .*settings"),
+        ("UPDATE entries SET id = 77 WHERE id = 12", "entry 12: descriptors without an entry"),
+        ("ALTER TABLE metadata ADD COLUMN more", "catalogue: the definitions of its tables are damaged"),
     ],
 )
-def test_damaged_rows_are_found(made, folder, capsys, change, message):
+def test_damaged_rows_are_found(made, folder, capsys, statement, message):
     made.close()
-    with sqlite3.connect("marks.db") as db:
-        db.execute(change)
-    db.close()
+    change("marks.db", statement)
     assert run("catalogue", "check", "marks.db") == 1
-    import re
-
     assert re.search(message, capsys.readouterr().out)
 
 
-def test_summaries_are_checked(made, folder):
-    store = made._store
+def test_summaries_are_checked_and_computed_again(made, folder):
     from radoncdt.catalogue.index import summaries_of
 
-    wrong = summaries_of(store)
-    wrong.values[3] += 1
-    with store.transaction():
-        store.db.execute("UPDATE summaries SET arrays = ?", [wrong.saved()])
-    assert [problem.entry for problem in made.check()] == [None]
-    with store.transaction():
-        store.db.execute("UPDATE summaries SET arrays = x'00'")
-    assert made.check() == []  # they are made again
+    with made._store.transaction() as transaction:
+        wrong = summaries_of(transaction)
+        wrong.values[3] += 1
+        transaction.put_summaries(wrong.saved())
+    assert "are not those of the entries" in made.check()[0].what
+    (folder / "marks" / "000.png").rename(folder / "moved.png")
+    assert len(made.check()) == 2  # a file that is missing hides nothing
+    (folder / "moved.png").rename(folder / "marks" / "000.png")
+    change("marks.db", "UPDATE summaries SET arrays = x'00'")
+    assert "are damaged" in made.check()[0].what
     assert made.search("marks/003.png").matches[0].entry == 4
+    made.add("marks/003.png")
+    assert made.check() == []
 
 
 def test_a_catalogue_may_be_emptied(made):

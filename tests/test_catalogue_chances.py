@@ -1,12 +1,11 @@
 """How unusual matches are: what chances are, how they are learnt, kept and shown."""
 
 import shutil
-import sqlite3
 
 import numpy as np
 import pytest
 from files import run
-from marks import save
+from marks import change, save
 from numpy.testing import assert_allclose
 from scipy import stats
 
@@ -43,13 +42,14 @@ def folder(made, tmp_path, monkeypatch):
     return tmp_path
 
 
-def forget(path, value=None):
-    """Chances that a catalogue has learnt, or put something else in their place."""
-    with sqlite3.connect(path) as db:
-        db.execute("DELETE FROM settings WHERE name = 'chances'")
-        if value is not None:
-            db.execute("INSERT INTO settings VALUES ('chances', ?)", [value])
-    db.close()
+def forget(path):
+    """Chances that a catalogue has learnt."""
+    change(path, "DELETE FROM settings WHERE name = 'chances'")
+
+
+def known(catalogue):
+    with catalogue._opened() as opened:
+        return catalogue._known_chances(*opened)
 
 
 def best(catalogue, images):
@@ -105,7 +105,7 @@ def test_they_are_uniform_for_marks_that_are_not_there(made):
     images = datasets.watermarks(120, seed=4).queries(40, rng=0).images
     with Catalogue(made / "marks.db") as catalogue:
         found = best(catalogue, images)
-        learnt = len(catalogue._known_chances().stands)
+        learnt = len(known(catalogue).stands)
     expected = np.arange(1, learnt + 2) / (learnt + 1)
     assert stats.ks_2samp(found, expected).pvalue > 0.05
     assert np.mean(found <= 0.1) <= 0.2
@@ -146,9 +146,9 @@ def test_other_drawings_of_a_mark_are_not_taken_for_other_marks(made, tmp_path, 
     with Catalogue(tmp_path / "m.db", create=True) as catalogue:
         catalogue.add(tmp_path / "marks", metadata=tmp_path / "marks.csv" if drawn == "by other hands" else None)
         assert catalogue.calibrate(marks=30) > 25
-        twice = catalogue._known_chances().stands
+        twice = known(catalogue).stands
     with Catalogue(made / "marks.db") as catalogue:
-        once = catalogue._known_chances().stands
+        once = known(catalogue).stands
     assert np.quantile(twice, 0.8) < 1.25 * np.quantile(once, 0.8)
 
 
@@ -223,42 +223,41 @@ def test_they_need_not_be_learnt(folder):
     ],
 )
 def test_damaged_chances_are_no_chances(folder, value):
-    forget("marks.db", value)
-    with Catalogue("marks.db") as catalogue:
+    with Catalogue("marks.db", write=True) as catalogue:
+        with catalogue._store.transaction() as transaction:
+            transaction.put_setting("chances", value)
         assert not catalogue.calibrated
         assert "what was learnt of chances is damaged" in catalogue.check()[-1].what
 
 
 def test_a_damaged_entry_teaches_nothing_and_is_no_obstacle(folder):
     def damage(entry):
-        with sqlite3.connect("marks.db") as db:
-            db.execute("UPDATE entries SET picture = x'00' WHERE id = ?", [entry])
-        db.close()
+        change("marks.db", "UPDATE pictures SET picture = x'00' WHERE entry = ?", [entry])
 
     with Catalogue("marks.db", write=True) as catalogue:
         nearest, *_, farthest = (match.entry for match in catalogue.search("queries/q.png", top=40).matches)
-        learnt = len(catalogue._known_chances().stands)
+        learnt = len(known(catalogue).stands)
         damage(farthest)
         assert learnt - 3 < catalogue.calibrate() < learnt
         assert catalogue.search("queries/q.png").matches[0].chance is not None
         damage(nearest)
-        with pytest.raises(CatalogueError, match=f"marks.db: the picture of entry {nearest} is damaged"):
+        with pytest.raises(CatalogueError, match=f"marks.db: entry {nearest} is damaged: pictures: the checksum"):
             catalogue.search("queries/q.png")
 
 
 def test_those_from_more_marks_are_taken_and_no_fewer_are_learnt_again(folder, monkeypatch):
     asked = []
 
-    def learnt(store, opened, marks, n_jobs, progress):
+    def learnt(opened, marks, n_jobs, progress):
         asked.append(marks)
         return Chances(40, 40, (1.5,) * min(marks, 300))
 
     monkeypatch.setattr(catalogues, "calibrate", learnt)
     with Catalogue("marks.db", write=True) as catalogue, Catalogue("marks.db") as reader:
         reader.calibrate(marks=20)
-        assert len(reader._known_chances().stands) > 30  # those of the file
+        assert len(known(reader).stands) > 30  # those of the file
         catalogue.calibrate(marks=300)
-        assert len(reader._known_chances().stands) == 300
+        assert len(known(reader).stands) == 300
         forget("marks.db")
         catalogue._chances = Chances(400, 400, (1.5,) * 300)  # outdated
         assert catalogue.search("queries/q.png").matches[0].chance is not None

@@ -12,21 +12,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from files import run
-from marks import MARKS, save, save_marks
+from marks import MARKS, content, save, save_marks
 from PIL import Image
 
-from radoncdt.catalogue import Catalogue, CatalogueError, store
+from radoncdt.catalogue import Catalogue, CatalogueError, connection
 from radoncdt.catalogue.adding import Processes, Task
 from radoncdt.catalogue.store import SETTINGS, Failure
 from radoncdt.ink import InkOptions
 
 
-def content(path):
+def checked_content(path):
     with Catalogue(path) as catalogue:
         assert catalogue.check() == []
-        rows = catalogue._store.rows
-        tables = "entries", "metadata", "descriptors", "failures"
-        return [rows(f"SELECT * FROM {table} ORDER BY 1") for table in tables]
+    return content(path)
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +73,7 @@ KILLED = """
 import sys
 from radoncdt.catalogue import Catalogue, adding, store
 
-adding.BATCH, put = 1, store.Store.put
+adding.BATCH, put = 1, store.Transaction.put
 
 def allowed(self, results):
     print("may I?", flush=True)
@@ -84,7 +82,7 @@ def allowed(self, results):
     print("stored", flush=True)
     return count
 
-store.Store.put = allowed
+store.Transaction.put = allowed
 with Catalogue(sys.argv[1], create=True) as catalogue:
     catalogue.add(sys.argv[2], metadata=sys.argv[3], n_jobs=1)
 """
@@ -118,7 +116,7 @@ def test_killed_processes_leave_a_whole_catalogue(many, tmp_path):
     assert 10 <= sizes[-1] <= 20
     with Catalogue(path, create=True) as catalogue:
         catalogue.add(many / "marks", metadata=many / "marks.csv")
-    assert content(path) == content(many / "reference" / "whole.db")
+    assert checked_content(path) == checked_content(many / "reference" / "whole.db")
 
 
 def test_an_interrupt_keeps_what_was_done(many, tmp_path, monkeypatch):
@@ -140,7 +138,7 @@ def test_an_interrupt_keeps_what_was_done(many, tmp_path, monkeypatch):
     monkeypatch.undo()
     with Catalogue(tmp_path / "m.db", create=True) as catalogue:
         assert catalogue.add(many / "marks", metadata=many / "marks.csv")[:2] == (14, 10)
-    assert content(tmp_path / "m.db") == content(many / "reference" / "whole.db")
+    assert checked_content(tmp_path / "m.db") == checked_content(many / "reference" / "whole.db")
 
 
 def test_two_writers_lose_nothing(many, tmp_path):
@@ -160,7 +158,7 @@ def test_two_writers_lose_nothing(many, tmp_path):
 
 
 def test_a_writer_that_waits_too_long_says_so(many, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(store, "WAIT", 0.05)
+    monkeypatch.setattr(connection, "WAIT", 0.05)
     path = tmp_path / "m.db"
     Catalogue(path, create=True).close()
     other = sqlite3.connect(path, isolation_level=None)
@@ -170,7 +168,7 @@ def test_a_writer_that_waits_too_long_says_so(many, tmp_path, monkeypatch, capsy
     other.execute("ROLLBACK")
     other.close()
     assert run("catalogue", "add", path, many / "marks", "--metadata", many / "marks.csv") == 1
-    assert content(path) == content(many / "reference" / "whole.db")
+    assert checked_content(path) == checked_content(many / "reference" / "whole.db")
 
 
 def test_a_full_disk_harms_nothing(many, tmp_path, capsys, monkeypatch):
@@ -178,7 +176,7 @@ def test_a_full_disk_harms_nothing(many, tmp_path, capsys, monkeypatch):
     path = tmp_path / "m.db"
     with Catalogue(path, create=True) as catalogue:
         catalogue.add([many / "marks" / f"{k:03}.png" for k in range(6)], metadata=many / "marks.csv")
-    before = content(path)
+    before = checked_content(path)
     connect = sqlite3.connect
 
     def full(*arguments, **options):
@@ -191,10 +189,10 @@ def test_a_full_disk_harms_nothing(many, tmp_path, capsys, monkeypatch):
     assert run("catalogue", "add", path, many / "marks") == 2
     assert "cannot be written (database or disk is full); what was stored before is unharmed" in capsys.readouterr().err
     monkeypatch.undo()
-    assert content(path) == before
+    assert checked_content(path) == before
     with Catalogue(path, write=True) as catalogue:
         catalogue.add(many / "marks", metadata=many / "marks.csv")
-    assert content(path) == content(many / "reference" / "whole.db")
+    assert checked_content(path) == checked_content(many / "reference" / "whole.db")
 
 
 # ---------------------------------------------------------------- files that are no catalogues
@@ -206,7 +204,7 @@ def test_databases_of_other_programs_are_refused(tmp_path, many, capsys):
     db.close()
     before = (tmp_path / "other.db").read_bytes()
     assert run("catalogue", "add", tmp_path / "other.db", many / "marks") == 2
-    assert "is a database, but no catalogue of radoncdt" in capsys.readouterr().err
+    assert "is a database, but not a catalogue of radoncdt" in capsys.readouterr().err
     assert (tmp_path / "other.db").read_bytes() == before
 
 

@@ -5,7 +5,7 @@ import signal
 
 import numpy as np
 import pytest
-from marks import save_marks
+from marks import content, save_marks
 from numpy.testing import assert_array_equal
 
 import radoncdt
@@ -87,12 +87,6 @@ def test_a_cluster_makes_the_same_catalogue(cluster, tmp_path, monkeypatch, caps
     assert "12 added, 0 there already, 0 refused" in capsys.readouterr().out
     with Catalogue("alone.db", create=True) as catalogue:
         catalogue.add("marks", metadata="marks.csv")
-
-    def content(path):
-        with Catalogue(path) as catalogue:
-            assert catalogue.check() == []
-            tables = "entries", "metadata", "descriptors"
-            return [catalogue._store.rows(f"SELECT * FROM {table} ORDER BY 1") for table in tables]
 
     assert content("cluster.db") == content("alone.db")
 

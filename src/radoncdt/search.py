@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import _parallel
-from radoncdt.descriptors import Descriptors, spectrum_of
+from radoncdt.descriptors import Descriptors, Settings, spectrum_of
 from radoncdt.registration import WORK, Plausible
 
 Floats = NDArray[np.float64]
@@ -76,6 +76,11 @@ def lower_bounds(summary: Floats, summaries: NDArray[np.floating], norms: NDArra
 
 def _chunks(indices: NDArray[np.intp]) -> list[NDArray[np.intp]]:
     return [indices[k : k + 64] for k in range(0, len(indices), 64)]
+
+
+def n_sizes(settings: Settings) -> int:
+    """How many sizes of Fourier coefficients summaries are made from."""
+    return (min(LOWEST, settings.n_angles) + 1) * ((settings.levels.size + 1) // 2)
 
 
 def _sizes(values: NDArray[np.floating]) -> tuple[Floats, Floats]:

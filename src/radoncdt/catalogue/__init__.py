@@ -10,8 +10,8 @@
 from radoncdt.catalogue.adding import Added
 from radoncdt.catalogue.catalogue import Catalogue
 from radoncdt.catalogue.checking import Problem
+from radoncdt.catalogue.errors import CatalogueError
 from radoncdt.catalogue.metadata import MetadataError
 from radoncdt.catalogue.searching import Match, Result
-from radoncdt.catalogue.store import CatalogueError
 
 __all__ = ["Added", "Catalogue", "CatalogueError", "Match", "MetadataError", "Problem", "Result"]

@@ -17,8 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import _parallel
+from radoncdt.catalogue.fitting import PICTURE_SIDE
 from radoncdt.catalogue.metadata import Value
-from radoncdt.catalogue.store import Entry, Failure, Store, packed, stored_name
+from radoncdt.catalogue.records import packed
+from radoncdt.catalogue.store import Entry, Failure, Store, stored_name
 from radoncdt.descriptors import Settings, described
 from radoncdt.ink import InkError, InkOptions
 from radoncdt.ink.kinds import doubt, steps_of
@@ -26,9 +28,6 @@ from radoncdt.ink.pictures import open_picture, read_bytes
 from radoncdt.measures import Batch
 
 Result = Entry | Failure
-
-PICTURE_SIDE = 256
-"""Of the pictures of ink that a catalogue keeps, in pixels at most."""
 
 CHUNK = 32
 """Images that a worker of a cluster reads at a time."""
@@ -71,11 +70,12 @@ def add_images(
     """Read the images that a catalogue does not have and store them, in their order, with their metadata."""
     from tqdm import tqdm
 
-    known = store.known()
+    with store.snapshot() as snapshot:
+        known, settings = snapshot.known(), snapshot.settings
     seen: dict[str, list[str]] = {}  # files by the hash of their content
     failures: list[Failure] = []
     added = 0
-    settings, folder = store.settings, store.path.parent
+    folder = store.path.parent
     with tqdm(total=len(files), unit="image", disable=None if progress else True, delay=2) as bar:
 
         def tasks() -> Iterator[Task]:
@@ -97,7 +97,10 @@ def add_images(
         waiting: list[Result] = []
 
         def put() -> int:
-            new = store.put([(result, metadata.get(result.file, {})) for result in waiting])
+            if not waiting:
+                return 0
+            with store.transaction() as transaction:
+                new = transaction.put([(result, metadata.get(result.file, {})) for result in waiting])
             waiting.clear()
             return new
 
@@ -115,15 +118,15 @@ def add_images(
     reasons = {failure.hash: failure.reason for failure in failures if failure.hash}
     copies = [(file, digest) for digest, same in seen.items() if digest in reasons for file in same[1:]]
     again = [Failure(stored_name(file, folder), digest, reasons[digest]) for file, digest in copies]
-    store.put([(failure, {}) for failure in again])
     there = {digest: [stored_name(file, folder) for file in same] for digest, same in seen.items() if digest in known}
-    with store.transaction():
-        store.set_metadata([(known[digest], metadata.get(names[0], {})) for digest, names in there.items()])
-        store.seen_again([(known[digest], names) for digest, names in there.items()])
+    numbers = [known[digest] for digest in there]
+    with store.transaction() as transaction:
+        transaction.put([(failure, {}) for failure in again])
+        transaction.set_metadata([(known[digest], metadata.get(names[0], {})) for digest, names in there.items()])
+        transaction.seen_again([(known[digest], names) for digest, names in there.items()])
+        otherwise = sum(entry.ink != how(ink) for entry in transaction.entries(numbers, missing_ok=True))
     n_known = len(files) - added - len(failures) - len(again)
-    return Added(
-        added, n_known, (*failures, *again), otherwise=store.read_otherwise([known[d] for d in there], how(ink))
-    )
+    return Added(added, n_known, (*failures, *again), otherwise=otherwise)
 
 
 def how(ink: InkOptions) -> str:

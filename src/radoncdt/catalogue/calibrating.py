@@ -6,7 +6,6 @@ the best entry is as long as it differs from the mark less than the mark differs
 nearest takes its place.
 """
 
-import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
 from itertools import islice
@@ -18,12 +17,12 @@ from radoncdt import _parallel
 from radoncdt.catalogue.chance import FITTED, NEAREST, Chances, stand
 from radoncdt.catalogue.fitting import line_points, picture_ink, picture_points
 from radoncdt.catalogue.index import StoredIndex
-from radoncdt.catalogue.searching import Limits, Query, compared
-from radoncdt.catalogue.store import CatalogueError, Store
+from radoncdt.catalogue.searching import PLAUSIBLE, Limits, Query, compared
+from radoncdt.catalogue.store import Snapshot
 from radoncdt.datasets.noise import elastic
 from radoncdt.descriptors import described
 from radoncdt.measures import Batch
-from radoncdt.registration import Plausible, turned_distances
+from radoncdt.registration import turned_distances
 
 BEND = 0.02
 """How far a mark is bent, in x and in y, as a share of its size: 4 of 200 pixels at most, half of it at least."""
@@ -40,36 +39,36 @@ AT_ONCE = 16
 MARK_WORK = 200_000_000
 """What searching for a mark costs, in the units of `_parallel`."""
 
-FREE = Limits(1, None, True, Plausible(), None)
-"""Any map may lead to an entry."""
+LIMITS = Limits(1, None, True, PLAUSIBLE, None)
+"""The default limits of a search."""
 
-DAMAGED = (CatalogueError, ValueError, ArithmeticError, OSError, SyntaxError)
-"""Of marks that cannot be drawn again, or compared; `Catalogue.check` finds what is wrong with them."""
+DAMAGED = (ValueError, ArithmeticError)
+"""Errors of marks that cannot be drawn again, or compared; `Catalogue.check` finds what is wrong with them."""
 
 
 def calibrate(
-    store: Store,
-    opened: Callable[[], AbstractContextManager[StoredIndex]],
+    opened: Callable[[], AbstractContextManager[tuple[Snapshot, StoredIndex]]],
     marks: int,
     n_jobs: int | None,
     progress: bool,
 ) -> Chances:
-    """Search for some marks among the others. `opened` gives the index as it is while nobody writes."""
+    """Search for some marks among the others. `opened` gives a snapshot, and the index that belongs to it."""
     from tqdm import tqdm
 
-    numbers = store.numbers()
+    with opened() as (snapshot, index):
+        numbers, same = index.numbers, _by_reference(snapshot)
     chosen = np.random.default_rng(0).permutation(numbers)[:marks].tolist()
-    workers = _parallel.n_workers(n_jobs, MARK_WORK * len(chosen)) if sqlite3.threadsafety == 3 else 1
-    same, stands = _by_reference(store), list[float]()
+    workers = _parallel.n_workers(n_jobs, MARK_WORK * len(chosen))
+    stands = list[float]()
     with tqdm(
         total=len(chosen), desc="learning chances", unit="mark", disable=None if progress else True, delay=2
     ) as bar:
         for start in range(0, len(chosen), AT_ONCE):
-            with opened() as index:
+            with opened() as (snapshot, index):
 
-                def examine(number: int, index: StoredIndex = index) -> None:
+                def examine(number: int, snapshot: Snapshot = snapshot, index: StoredIndex = index) -> None:
                     try:
-                        found = _stand(store, index, number, same.get(number, set()))
+                        found = _stand(snapshot, index, number, same.get(number, set()))
                     except DAMAGED:
                         found = None
                     if found is not None:
@@ -80,15 +79,14 @@ def calibrate(
     return Chances(len(numbers), int(numbers.max(initial=0)), tuple(sorted(stands)))
 
 
-def _stand(store: Store, index: StoredIndex, number: int, same: set[int]) -> float | None:
+def _stand(snapshot: Snapshot, index: StoredIndex, number: int, same: set[int]) -> float | None:
     """How much the best of the other entries stands out, some of which are known to be the same mark.
 
     None if the mark is gone, or too few others are left.
     """
-    rows = store.rows("SELECT picture FROM entries WHERE id = ?", [number])
-    if not rows:
+    if number not in index.numbers:
         return None
-    picture, own = rows[0][0], store.descriptors([number], index.settings)
+    picture, own = snapshot.pictures([number])[number], snapshot.descriptors([number])
     height, width = own.frames[0].tolist()
     ink = picture_ink(picture)
     drawn = bent(ink, np.random.default_rng(number))
@@ -96,12 +94,14 @@ def _stand(store: Store, index: StoredIndex, number: int, same: set[int]) -> flo
     again = Query("", None, drawn, described(Batch.read(drawn), index.settings, 1), line_points(drawn))
 
     def score(query: Query, other: int) -> float:
-        descriptors = store.descriptors([other], index.settings)
-        distance = turned_distances(query.descriptor.astype(np.float32), descriptors, True, FREE.plausible, 1)[0]
-        return float(compared(store, index, query, FREE, distance, np.array([other]), 1).scores[0])
+        descriptors = snapshot.descriptors([other])
+        distance = turned_distances(query.descriptor.astype(np.float32), descriptors, True, LIMITS.plausible, 1)[0]
+        if not np.isfinite(distance[0]):  # no plausible map leads there
+            return np.inf
+        return float(compared(snapshot, query, LIMITS, distance, np.array([other]), 1).scores[0])
 
     def scored() -> Iterator[tuple[int, float]]:
-        for other in _nearest(index, again):
+        for other in _nearest(snapshot, index, again):
             if other != number and other not in same:
                 with suppress(*DAMAGED):
                     yield other, score(again, other)
@@ -118,22 +118,22 @@ def _stand(store: Store, index: StoredIndex, number: int, same: set[int]) -> flo
     return None
 
 
-def _nearest(index: StoredIndex, query: Query) -> Iterator[int]:
+def _nearest(snapshot: Snapshot, index: StoredIndex, query: Query) -> Iterator[int]:
     """Numbers of entries, the nearest first, as many as are asked for."""
     seen, wanted = 0, FITTED + 1
     while True:
-        _, numbers = index.nearest(query.descriptor, wanted, n_jobs=1)
+        numbers = index.nearest(snapshot, query.descriptor, wanted, plausible=LIMITS.plausible, n_jobs=1).numbers
         yield from numbers[seen:].tolist()
         if len(numbers) < wanted:
             return
         seen, wanted = wanted, 2 * wanted
 
 
-def _by_reference(store: Store) -> dict[int, set[int]]:
+def _by_reference(snapshot: Snapshot) -> dict[int, set[int]]:
     """Of entries with a reference, all that have the same: they are known to be the same mark."""
     groups: dict[str, set[int]] = {}
-    for number, reference in store.rows("SELECT entry, reference FROM metadata WHERE reference IS NOT NULL"):
-        groups.setdefault(reference, set()).add(number)
+    for number, reference in snapshot.rows("SELECT entry, reference FROM metadata WHERE reference IS NOT NULL"):
+        groups.setdefault(str(reference), set()).add(number)
     return {number: group for group in groups.values() for number in group}
 
 

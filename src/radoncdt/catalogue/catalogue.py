@@ -1,10 +1,11 @@
 """A catalogue as users see it."""
 
-import json
 import os
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -12,14 +13,15 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from radoncdt import _checks
-from radoncdt.catalogue import exporting, searching
+from radoncdt.catalogue import exporting, migration, records, searching
 from radoncdt.catalogue.adding import Added, add_images, workers_for
 from radoncdt.catalogue.calibrating import FEWEST, MARKS, calibrate
 from radoncdt.catalogue.chance import Chances, store_chances, stored_chances
 from radoncdt.catalogue.checking import Problem, problems
+from radoncdt.catalogue.errors import CatalogueError
 from radoncdt.catalogue.index import StoredIndex, store_summaries
-from radoncdt.catalogue.metadata import OWN, MetadataError, Value, column_name, quoted, read_table, row_of, typed
-from radoncdt.catalogue.store import CatalogueError, Store, stored_name
+from radoncdt.catalogue.metadata import OWN, MetadataError, Value, column_name, read_table, row_of, typed
+from radoncdt.catalogue.store import Snapshot, Store, stored_name
 from radoncdt.catalogue.where import admitted
 from radoncdt.ink import InkOptions, image_files
 from radoncdt.registration import Plausible
@@ -29,6 +31,9 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 class Catalogue:
     """Marks, what is known of them, and their descriptors, in one SQLite file.
+
+    Several threads may use one catalogue, and several processes one file. A file of an older version of radoncdt is
+    read as it is. If it is opened for changes, it is migrated first, and a copy of it is kept, see `migrate`.
 
     Parameters
     ----------
@@ -41,15 +46,15 @@ class Catalogue:
     Raises
     ------
     CatalogueError
-        When the file is missing, is no catalogue, or one of a newer version of radoncdt.
+        When the file is missing, is not a catalogue, is damaged, or was written by a newer version of radoncdt.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, create: bool = False, write: bool = False) -> None:
         self._store = Store(path, create=create, write=write)
         self._writes = create or write
         self._index: StoredIndex | None = None
-        self._version = -1
         self._chances: Chances | None = None
+        self._opening, self._learning = threading.Lock(), threading.Lock()
 
     def __enter__(self) -> "Catalogue":
         return self
@@ -67,7 +72,29 @@ class Catalogue:
         return self._store.path
 
     def __len__(self) -> int:
-        return int(self._store.rows("SELECT count(*) FROM entries")[0][0])
+        with self._store.snapshot() as snapshot:
+            return snapshot.count()
+
+    @property
+    def schema(self) -> int:
+        """The version of the schema of the file; 2 is the newest."""
+        with self._store.snapshot() as snapshot:
+            return snapshot.version
+
+    @staticmethod
+    def migrate(path: str | os.PathLike[str], *, progress: bool = False) -> Path | None:
+        """Bring the file of an older version of radoncdt up to date, in place.
+
+        Opening a catalogue for changes does the same; searching and reading never do. A process that is killed
+        meanwhile leaves the file as it was.
+
+        Returns
+        -------
+        path or None
+            The copy of the old file, which is kept beside it; None if the file was up to date.
+        """
+        with Catalogue(path):  # refuses what is not a catalogue
+            return migration.migrate(Path(os.path.realpath(path)), progress=progress)
 
     # ------------------------------------------------------------ changes
 
@@ -111,7 +138,7 @@ class Catalogue:
         workers = workers_for(len(files), n_jobs, dask)
         values = {stored_name(file, self.path.parent): row for file, (_, row) in rows.items()}
         added = add_images(self._store, files, values, options, workers, progress)
-        self._changed()
+        store_summaries(self._store)
         used = {name for name, _ in rows.values()}
         return added._replace(unused=tuple(name for name in table if name not in used))
 
@@ -121,78 +148,68 @@ class Catalogue:
         Its column "file" names entries as `add` does; empty cells change nothing.
         """
         table = read_table(metadata)
-        entries = [(number, Path(file)) for number, file in self._store.rows("SELECT id, file FROM entries")]
-        found = [(number, row) for number, file in entries if (row := row_of(table, file)) is not None]
-        with self._store.transaction():
-            self._store.set_metadata([(number, values) for number, (_, values) in found])
+        with self._store.transaction() as transaction:
+            entries = [(entry.id, Path(entry.file)) for entry in transaction.entries()]
+            found = [(number, row) for number, file in entries if (row := row_of(table, file)) is not None]
+            transaction.set_metadata([(number, values) for number, (_, values) in found])
         used = {name for _, (name, _) in found}
         return len(found), tuple(name for name in table if name not in used)
 
     def set(self, number: int, **metadata: str | None) -> None:
         """Change what is known of one entry; None forgets it."""
-        self._check([number])
         values: dict[str, Value] = {}
         for title, value in metadata.items():
             name = column_name(title)
             if not name or name in OWN:
-                raise MetadataError(f"entry {number}: {title!r} is no name of metadata")
+                raise MetadataError(f"entry {number}: {title!r} is not a name of metadata")
             values[name] = None if value is None else typed(name, str(value), f"entry {number}")
-        with self._store.transaction():
-            self._store.set_metadata([(number, values)])
+        with self._store.transaction() as transaction:
+            transaction.check_entries([number])
+            transaction.set_metadata([(number, values)])
 
     def remove(self, numbers: Sequence[int]) -> None:
         """Forget entries. The image files stay where they are."""
         chosen = sorted({_checks.count(number, "numbers", 1) for number in _checks.sequence(numbers, "numbers")})
-        self._check(chosen)
-        self._store.remove(chosen)
-        self._changed()
-
-    def _changed(self) -> None:
+        with self._store.transaction() as transaction:
+            transaction.check_entries(chosen)
+            transaction.remove(chosen)
         store_summaries(self._store)
-        self._index = None
-
-    def _check(self, numbers: Sequence[int]) -> None:
-        there = set(self._store.numbers().tolist())
-        for number in numbers:
-            if number not in there:
-                raise CatalogueError(f"{self.path}: there is no entry {number}")
 
     # ------------------------------------------------------------ what is there
 
     def entries(self, where: str | None = None) -> list[dict[str, Any]]:
-        """Entries, each with its number, file, size and metadata; those alone that a condition in SQL admits."""
-        columns = self._store.columns()
-        names = ", ".join(["e.id", "e.file", "e.width", "e.height", "e.note", *(f"m.{quoted(c)}" for c in columns)])
-        rows = self._store.rows(f"SELECT {names} FROM entries e JOIN metadata m ON m.entry = e.id ORDER BY e.id")
-        found = [dict(zip((*OWN, *columns), row)) for row in rows]
-        if where is None:
-            return found
-        chosen = set(admitted(self.path, where).tolist())
-        return [entry for entry in found if entry["entry"] in chosen]
+        """Entries, each with its number, file, size and metadata; only those that a condition in SQL admits."""
+        with self._store.snapshot() as snapshot:
+            return _entries(snapshot, None if where is None else admitted(snapshot, where))
 
     def entry(self, number: int) -> dict[str, Any]:
         """The same of one entry."""
-        self._check([number])
-        return self.entries(f"entry = {number:d}")[0]
+        with self._store.snapshot() as snapshot:
+            snapshot.check_entries([number])
+            return _entries(snapshot, [number])[0]
 
     def failures(self) -> list[tuple[str, str]]:
         """Files that could not be read, and why."""
-        return self._store.rows("SELECT file, reason FROM failures ORDER BY file")
+        with self._store.snapshot() as snapshot:
+            return [(failure.file, failure.reason) for failure in snapshot.failures()]
 
     def picture(self, number: int) -> bytes:
         """The ink of an entry, a PNG file of at most 256 pixels a side."""
-        self._check([number])
-        return bytes(self._store.rows("SELECT picture FROM entries WHERE id = ?", [number])[0][0])
+        with self._store.snapshot() as snapshot:
+            snapshot.check_entries([number])
+            return snapshot.pictures([number])[number]
 
     def ink_options(self, number: int) -> dict[str, Any]:
         """How the ink of an entry was found."""
-        self._check([number])
-        options: dict[str, Any] = json.loads(self._store.rows("SELECT ink FROM entries WHERE id = ?", [number])[0][0])
-        return options
+        with self._store.snapshot() as snapshot:
+            snapshot.check_entries([number])
+            options = asdict(records.ink_options(snapshot.entries([number])[0].ink))
+        return {name: value for name, value in options.items() if value is not None}
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Write all entries to a .csv or .json file, or with their descriptors to an .npz file; how many."""
-        return exporting.export(self._store, self.entries(), Path(path))
+        with self._store.snapshot() as snapshot:
+            return exporting.export(snapshot, _entries(snapshot), Path(path))
 
     def check(self, *, progress: bool = False) -> list[Problem]:
         """Verify every row, and every file that an entry was read from; what is wrong, nothing if all is well."""
@@ -202,23 +219,31 @@ class Catalogue:
 
     def open(self) -> StoredIndex:
         """Read what searches need first; the first search does it otherwise."""
-        version = self._store.version()
-        if self._index is None or version != self._version:  # another process may have changed it
-            self._version = version
-            if not len(self):
-                raise CatalogueError(f"{self.path}: has no entries")
-            self._index = StoredIndex(self._store)
-        return self._index
+        with self._opened() as (_, index):
+            return index
+
+    @contextmanager
+    def _opened(self) -> Iterator[tuple[Snapshot, StoredIndex]]:
+        """A snapshot, and the index that belongs to it; other processes may have changed the file since the last."""
+        with self._store.snapshot() as snapshot:
+            with self._opening:
+                index = self._index
+                if index is None or index.state != snapshot.state():
+                    if not snapshot.count():
+                        raise CatalogueError(f"{self.path}: has no entries")
+                    index = self._index = StoredIndex(snapshot)
+            yield snapshot, index
 
     @property
     def calibrated(self) -> bool:
         """Whether chances are known, or cannot be since there are too few entries; if not, a search learns them."""
-        return len(self) < FEWEST or self._known_chances() is not None
+        with self._opened() as (snapshot, index):
+            return len(index.numbers) < FEWEST or self._known_chances(snapshot, index) is not None
 
-    def _known_chances(self) -> Chances | None:
+    def _known_chances(self, snapshot: Snapshot, index: StoredIndex) -> Chances | None:
         """Those that are not outdated, in memory or in the file: of both those from more marks."""
-        numbers = self.open().numbers
-        known = [each for each in (self._chances, stored_chances(self._store)) if each and not each.outdated(numbers)]
+        both = self._chances, stored_chances(snapshot)
+        known = [each for each in both if each and not each.outdated(index.numbers)]
         return max(known, key=lambda each: len(each.stands), default=None)
 
     def calibrate(self, *, marks: int = MARKS, n_jobs: int | None = -1, progress: bool = False) -> int:
@@ -249,26 +274,25 @@ class Catalogue:
         _checks.count(marks, "marks", 20)
         if len(self) < FEWEST:
             raise CatalogueError(f"{self.path}: has {len(self)} entries, too few to learn chances; {FEWEST} are enough")
-        self._chances = calibrate(self._store, self._opened, marks, n_jobs, progress)
+        with self._learning:
+            learnt = self._chances = calibrate(self._opened, marks, n_jobs, progress)
         if self._writes:
-            store_chances(self._store, self._chances)
-        return len(self._chances.stands)
+            store_chances(self._store, learnt)
+        return len(learnt.stands)
 
     def _learn(self, n_jobs: int | None, progress: bool) -> None:
         """The same, for a search, from no fewer marks than before; that it cannot be kept is no reason to fail."""
-        before = [len(each.stands) for each in (self._chances, stored_chances(self._store)) if each]
-        self._chances = calibrate(self._store, self._opened, max([MARKS, *before]), n_jobs, progress)
+        with self._learning:
+            if self.calibrated:  # by another thread
+                return
+            with self._store.snapshot() as snapshot:
+                before = [len(each.stands) for each in (self._chances, stored_chances(snapshot)) if each]
+            learnt = self._chances = calibrate(self._opened, max([MARKS, *before]), n_jobs, progress)
         if self._writes:
             try:
-                store_chances(self._store, self._chances)
+                store_chances(self._store, learnt)
             except (CatalogueError, OSError) as error:
                 warnings.warn(f"chances were learnt, but not kept: {error}", stacklevel=3)
-
-    @contextmanager
-    def _opened(self) -> Iterator[StoredIndex]:
-        """The index, and all that is read meanwhile belongs to it."""
-        with self._store.snapshot():
-            yield self.open()
 
     def search(
         self,
@@ -279,8 +303,8 @@ class Catalogue:
         roi: Sequence[int] | None = None,
         mask: Any = None,
         reflections: bool = True,
-        max_aspect: float | None = None,
-        max_shear: float | None = None,
+        max_aspect: float | None = searching.PLAUSIBLE.max_aspect,
+        max_shear: float | None = searching.PLAUSIBLE.max_shear,
         size_mm: tuple[float, float] | None = None,
         chances: bool = True,
         n_jobs: int | None = -1,
@@ -301,8 +325,9 @@ class Catalogue:
             What of the image counts, see `radoncdt.ink.read_ink`.
         reflections : bool
             Whether a mirror image is the same mark.
-        max_aspect, max_shear
-            Which maps are plausible, see `radoncdt.register`.
+        max_aspect, max_shear : float, optional
+            Which maps are plausible, see `radoncdt.register`. By default the scale factors differ by a factor of at
+            most 4, and the shear is at most 60°. None admits all maps.
         size_mm : (width, height), optional
             Of the mark in the image. Entries whose size is known must have the same within a quarter.
         chances : bool
@@ -317,15 +342,31 @@ class Catalogue:
         _checks.instance(reflections, "reflections", bool)
         _checks.instance(chances, "chances", bool)
         plausible, size = Plausible(max_aspect, max_shear), None if size_mm is None else _size(size_mm)
-        among = None if where is None else admitted(self.path, where)
         options = {"kind": "drawing", **ink}
-        query = searching.query_of(image, roi, mask, options, self._store.settings, n_jobs)
+        with self._store.snapshot() as snapshot:
+            settings = snapshot.settings
+            if where is not None:
+                admitted(snapshot, where)  # a wrong condition is refused before anything takes long
+        query = searching.query_of(image, roi, mask, options, settings, n_jobs)
         if chances and not self.calibrated:
             self._learn(n_jobs, progress)
-        with self._opened() as index:
-            known = self._known_chances() if chances and len(self) >= FEWEST else None
+        with self._opened() as (snapshot, index):
+            among = None if where is None else admitted(snapshot, where)
+            known = self._known_chances(snapshot, index) if chances and len(index.numbers) >= FEWEST else None
             limits = searching.Limits(top, among, reflections, plausible, size)
-            return searching.search(self._store, index, query, limits, known, n_jobs)
+            return searching.search(snapshot, index, query, limits, known, n_jobs)
+
+
+def _entries(snapshot: Snapshot, numbers: Any = None) -> list[dict[str, Any]]:
+    """All entries, or some, each with its number, file, size and metadata."""
+    metadata = snapshot.metadata(numbers)
+    found = []
+    for entry in snapshot.entries(numbers):
+        if entry.id not in metadata:
+            raise snapshot.damaged(records.ENTRIES, entry.id, "it has no metadata")
+        own = entry.id, entry.file, entry.width, entry.height, entry.note
+        found.append(dict(zip(OWN, own)) | metadata[entry.id])
+    return found
 
 
 def _size(value: object) -> tuple[float, float]:

@@ -21,7 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt.catalogue.store import Store
+from radoncdt.catalogue import records
+from radoncdt.catalogue.store import Snapshot, Store
 
 NEAREST = 11
 """Entries among which one stands out. Of the median of so many it does not matter that a few are the same mark."""
@@ -67,14 +68,13 @@ def stand(score: float, scores: NDArray[np.float64]) -> float:
     return float(np.median(scores[:NEAREST])) / max(score, 1e-9)
 
 
-def stored_chances(store: Store) -> Chances | None:
-    """What was learnt before, None if nothing was, or if it is damaged."""
-    rows = store.rows("SELECT value FROM settings WHERE name = ?", [NAME])
+def stored_chances(snapshot: Snapshot) -> Chances | None:
+    """What was learnt before, None if nothing was, or if it is damaged: it can be learnt again."""
     try:
-        found = json.loads(rows[0][0])
+        found = records.read_json(snapshot.setting(NAME) or "")
         entries, last = int(found["entries"]), int(found["last"])
         stands = np.array(found["stands"], np.float64)
-    except (IndexError, KeyError, TypeError, ValueError, OverflowError, RecursionError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None
     sound = stands.ndim == 1 and np.isfinite(stands).all() and 0 < entries <= last < 2**63
     return Chances(entries, last, tuple(np.sort(stands).tolist())) if sound else None
@@ -82,5 +82,5 @@ def stored_chances(store: Store) -> Chances | None:
 
 def store_chances(store: Store, chances: Chances) -> None:
     value = chances._replace(stands=tuple(round(each, 6) for each in chances.stands))._asdict()
-    with store.transaction():
-        store.db.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", [NAME, json.dumps(value)])
+    with store.transaction() as transaction:
+        transaction.put_setting(NAME, json.dumps(value))

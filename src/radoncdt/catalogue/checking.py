@@ -1,17 +1,21 @@
 """Whether a catalogue is whole."""
 
-import io
-import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from radoncdt.catalogue import records, schema
 from radoncdt.catalogue.adding import hash_of
 from radoncdt.catalogue.chance import NAME, stored_chances
+from radoncdt.catalogue.errors import CatalogueError
+from radoncdt.catalogue.fitting import picture_ink
 from radoncdt.catalogue.index import stored_summaries
-from radoncdt.catalogue.store import CatalogueError, Store, named_file
-from radoncdt.ink import InkOptions
+from radoncdt.catalogue.records import Kind
+from radoncdt.catalogue.store import Snapshot, Store, named_file
+
+CHUNK = 256  # entries that are read at a time
 
 
 class Problem(NamedTuple):
@@ -22,76 +26,117 @@ class Problem(NamedTuple):
     what: str
 
 
+Problems = Iterator[Problem]
+
+
 def problems(store: Store, progress: bool) -> list[Problem]:
     """What is wrong with the database, its rows, or the files they were read from."""
+    with store.snapshot() as snapshot:
+        found: list[Problem] = []
+        parts: tuple[Callable[[], Problems], ...] = (
+            lambda: _database(snapshot),
+            lambda: _table(snapshot, records.SETTINGS),
+            lambda: _settings(snapshot),
+            lambda: _table(snapshot, records.FAILURES),
+            lambda: _entries(snapshot, progress),
+            lambda: _derived(snapshot),
+        )
+        for part in parts:
+            try:
+                found += part()
+            except CatalogueError as error:  # a page that cannot be read
+                found.append(Problem(None, str(error).removeprefix(f"{store.path}: ")))
+    return list(dict.fromkeys(found))
+
+
+def _database(snapshot: Snapshot) -> Problems:
+    for (text,) in snapshot.rows("PRAGMA main.integrity_check"):
+        if text != "ok":
+            yield Problem(None, str(text))
+    for table, number, *_ in snapshot.rows("PRAGMA main.foreign_key_check"):
+        yield Problem(number, f"{table} without an entry")
+    if snapshot.version > 1 and snapshot.setting("structure") != schema.fingerprint(snapshot.db):
+        yield Problem(None, "the definitions of its tables are damaged, or another program changed them")
+
+
+def _table(snapshot: Snapshot, kind: Kind, where: str = "") -> Problems:
+    for *fields, checksum in snapshot.stored(kind, where):
+        number = fields[0] if kind.key in ("id", "entry") and type(fields[0]) is int else None
+        prefix = "" if number is not None else f"{records.shortened(fields[0])} in "
+        for what in records.problems_of(kind, fields, checksum, version=snapshot.version):
+            yield Problem(number, prefix + what)
+
+
+def _settings(snapshot: Snapshot) -> Problems:
+    try:
+        _ = snapshot.settings
+    except CatalogueError as error:
+        yield Problem(None, str(error).removeprefix(f"{snapshot.store.path}: "))
+
+
+def _entries(snapshot: Snapshot, progress: bool) -> Problems:
     from tqdm import tqdm
 
-    found = [Problem(None, text) for (text,) in store.rows("PRAGMA integrity_check") if text != "ok"]
-    found += [Problem(row[1], f"{row[0]} without an entry") for row in store.rows("PRAGMA foreign_key_check")]
+    numbers = snapshot.numbers()
+    kinds = records.ENTRIES, records.PICTURES, records.DESCRIPTORS, snapshot.metadata_kind
+    with tqdm(total=len(numbers), unit="entry", disable=None if progress else True, delay=2) as bar:
+        for start in range(0, len(numbers), CHUNK):
+            some = [int(number) for number in numbers[start : start + CHUNK]]
+            bad: set[int] = set()
+            for kind in kinds:
+                where = f"WHERE {kind.key} IN ({','.join(map(str, some))})"
+                for problem in _table(snapshot, kind, where):
+                    bad.add(problem.entry or 0)
+                    yield problem
+            for number in some:
+                if number not in bad:
+                    yield from _entry(snapshot, number)
+                bar.update()
+
+
+def _entry(snapshot: Snapshot, number: int) -> Problems:
+    """What is wrong with an entry all of whose fields are as they should be."""
     try:
-        settings = store.settings
-        size = settings.n_angles * settings.levels.size
-    except (CatalogueError, ValueError) as error:
-        return [*found, Problem(None, str(error))]
-    rows = store.rows(
-        "SELECT e.id, e.hash, e.file, e.ink, e.picture, d.curves, d.moments, m.entry FROM entries e "
-        "LEFT JOIN descriptors d ON d.entry = e.id LEFT JOIN metadata m ON m.entry = e.id ORDER BY e.id"
-    )
-    for number, digest, file, ink, picture, curves, moments, metadata in tqdm(
-        rows, unit="entry", disable=None if progress else True, delay=2
-    ):
-        checks = (
-            _row(ink, picture, curves, moments, size),
-            None if metadata else "has no metadata",
-            _file(file, store.path.parent, digest),
-        )
-        found += [Problem(number, what) for what in checks if what]
-    if not found:
-        found += _summaries(store)
-    if store.rows("SELECT 1 FROM settings WHERE name = ?", [NAME]) and stored_chances(store) is None:
-        found.append(Problem(None, "what was learnt of chances is damaged; the next search learns it anew"))
-    return found
-
-
-def _row(ink: str, picture: bytes, curves: bytes | None, moments: bytes | None, size: int) -> str | None:
-    from PIL import Image
-
-    try:
-        InkOptions(**json.loads(ink))
-        with Image.open(io.BytesIO(picture)) as image:
-            image.verify()
-    except (ValueError, TypeError, OSError, SyntaxError) as error:
-        return f"its ink is damaged: {error}"
-    if curves is None or moments is None or len(curves) != 2 * size or len(moments) != 48:
-        return "its descriptor is missing or damaged"
-    values, numbers = np.frombuffer(curves, np.float16), np.frombuffer(moments, np.float64)
-    if not np.isfinite(values).all() or not np.isfinite(numbers).all():
-        return "its descriptor is not finite"
-    if not (np.linalg.eigvalsh(numbers[2:].reshape(2, 2)) > 0).all():
-        return "its scatter is not positive definite"
-    return None
+        (entry,) = snapshot.entries([number])
+        if (what := _file(entry.file, snapshot.store.path.parent, entry.hash)) is not None:
+            yield Problem(number, what)
+        snapshot.metadata([number])
+        snapshot.descriptors([number])
+        picture_ink(snapshot.pictures([number])[number])
+    except CatalogueError as error:
+        yield Problem(number, str(error).removeprefix(f"{snapshot.store.path}: entry {number} is damaged: "))
+    except ValueError as error:
+        yield Problem(number, f"its picture cannot be read: {error}")
 
 
 def _file(file: str, folder: Path, digest: str) -> str | None:
     path = named_file(file, folder)
-    if not path.exists():
-        return f"its file is not there any more: {file}"
-    return None if hash_of(path) == digest else f"its file has changed since: {file}"
+    try:
+        if not path.exists():
+            return f"its file is not there any more: {file}"
+        return None if hash_of(path) == digest else f"its file has changed since: {file}"
+    except (OSError, ValueError) as error:
+        return f"its file cannot be read: {error}"
 
 
-def _summaries(store: Store) -> list[Problem]:
-    """Summaries that are stored must be those of the entries."""
-    stored, settings = stored_summaries(store), store.settings
-    if stored is None or not len(store.numbers()):
-        return []
-    for k in range(0, len(stored.numbers), 1024):
-        numbers = stored.numbers[k : k + 1024]
-        there = np.isin(numbers, store.numbers())
-        if not there.any():
+def _derived(snapshot: Snapshot) -> Problems:
+    """What is derived from the entries must fit them; it is computed again where it does not."""
+    if snapshot.rows("SELECT 1 FROM settings WHERE name = ?", [NAME]) and stored_chances(snapshot) is None:
+        yield Problem(None, "what was learnt of chances is damaged; the next search learns it again")
+    there = snapshot.numbers()
+    if not snapshot.rows("SELECT 1 FROM summaries") or not len(there):
+        return
+    again = "the next `add` or `remove` computes them again, and searches do without them"
+    stored = stored_summaries(snapshot)
+    if stored is None:
+        yield Problem(None, f"the summaries that a search reads first are damaged; {again}")
+        return
+    for k in range(0, len(stored.numbers), CHUNK):
+        numbers = stored.numbers[k : k + CHUNK]
+        known = np.isin(numbers, there)
+        if not known.any():
             continue
-        made = stored.coordinates.summaries(store.descriptors(numbers[there], settings)).astype(np.float32)
-        if not np.allclose(made, stored.values[k : k + 1024][there], atol=1e-6):
-            return [
-                Problem(None, "the summaries that a search reads first are not those of the entries; add any image")
-            ]
-    return []
+        made = stored.coordinates.summaries(snapshot.descriptors(numbers[known])).astype(np.float32)
+        if not np.allclose(made, stored.values[k : k + CHUNK][known], atol=1e-6):
+            yield Problem(None, f"the summaries that a search reads first are not those of the entries; {again}")
+            return

@@ -9,14 +9,15 @@ from typing import IO, Any
 import numpy as np
 
 from radoncdt._files import write_whole
+from radoncdt.catalogue.errors import CatalogueError
 from radoncdt.catalogue.metadata import OWN
-from radoncdt.catalogue.store import CatalogueError, Store
+from radoncdt.catalogue.store import Snapshot
 
 FORMATS = (".csv", ".json", ".npz")
 CHUNK = 1024
 
 
-def export(store: Store, entries: list[dict[str, Any]], path: Path) -> int:
+def export(snapshot: Snapshot, entries: list[dict[str, Any]], path: Path) -> int:
     """Write entries as a table, as a list, or with their descriptors; the ending of the file says which."""
     form = path.suffix.lower()
     if form not in FORMATS:
@@ -28,9 +29,9 @@ def export(store: Store, entries: list[dict[str, Any]], path: Path) -> int:
         if form == ".json":
             file.write(json.dumps(entries, indent=1, ensure_ascii=False).encode())
         elif form == ".csv":
-            file.write(table(entries, [*OWN, *store.columns()]))
+            file.write(table(entries, [*OWN, *snapshot.columns]))
         else:
-            _save_descriptors(store, entries, file)
+            _save_descriptors(snapshot, entries, file)
 
     write_whole(path, save)
     return len(entries)
@@ -45,10 +46,10 @@ def table(rows: list[dict[str, Any]], columns: list[str]) -> bytes:
     return text.getvalue().encode()
 
 
-def _save_descriptors(store: Store, entries: list[dict[str, Any]], file: IO[bytes]) -> None:
+def _save_descriptors(snapshot: Snapshot, entries: list[dict[str, Any]], file: IO[bytes]) -> None:
     """What `Descriptors.load` reads, with numbers, files and metadata beside."""
-    settings, numbers = store.settings, [entry["entry"] for entry in entries]
-    parts = [store.descriptors(numbers[k : k + CHUNK], settings) for k in range(0, max(1, len(numbers)), CHUNK)]
+    numbers = [entry["entry"] for entry in entries]
+    parts = [snapshot.descriptors(numbers[k : k + CHUNK]) for k in range(0, max(1, len(numbers)), CHUNK)]
     metadata = np.array(json.dumps(entries, ensure_ascii=False))
     type(parts[0]).concatenate(parts).save(
         file, dtype=np.float16, numbers=np.array(numbers, np.int64), entries=metadata

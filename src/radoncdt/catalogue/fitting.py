@@ -23,6 +23,7 @@ ITERATIONS, LAST = 10, 4
 """With few points, and with more."""
 DEGREE, RIDGE = 3, 0.01
 """Of the polynomial by which a mark is bent, and how much that is held back."""
+PICTURE_SIDE = 256  # pixels of the longer side of the pictures of ink that a catalogue keeps, at most
 MOST = 0.25
 """How far, at most, a point counts as away, in standard deviations of the mark."""
 INK = 0.35
@@ -58,11 +59,16 @@ def picture_points(picture: bytes, frame: tuple[int, int]) -> Floats:
 
 
 def picture_ink(picture: bytes) -> NDArray[np.float32]:
-    """The ink that a picture shows, from 0 to 1."""
+    """The ink that a picture shows, from 0 to 1. Raises ValueError for what no catalogue stores as a picture."""
     from PIL import Image
 
-    with Image.open(BytesIO(picture)) as file:
-        return np.float32(1) - np.asarray(file.convert("L"), np.float32) / np.float32(255)
+    try:
+        with Image.open(BytesIO(picture), formats=["PNG"]) as file:
+            if not max(file.size) <= PICTURE_SIDE:  # before anything is unpacked
+                raise ValueError(f"it must not be larger than {PICTURE_SIDE} pixels, got {file.size}")
+            return np.float32(1) - np.asarray(file.convert("L"), np.float32) / np.float32(255)
+    except Exception as error:  # Pillow raises errors of many kinds for damaged files
+        raise ValueError(str(error)) from error
 
 
 def refine(registration: Registration, points: Floats, targets: Floats, size: float, plausible: Plausible) -> Fit:

@@ -1,22 +1,22 @@
 """What a search reads first: a short summary of every entry, whose distances are lower bounds of the entries' own."""
 
 import io
-import zipfile
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt.catalogue.store import Store
+from radoncdt.catalogue import records
+from radoncdt.catalogue.store import Snapshot, Store
 from radoncdt.descriptors import Descriptors
 from radoncdt.registration import Plausible, turned_distances
-from radoncdt.search import N_LEARNT, Coordinates, lower_bounds
+from radoncdt.search import N_LEARNT, Coordinates, lower_bounds, n_sizes
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 GROWN = 2
-"""When there are so many times the entries that coordinates were chosen from, they are chosen anew."""
+"""The coordinates are chosen again when there are this many times the entries that they were chosen from."""
 
 FIRST, MOST = 64, 1024
 """Entries that are compared before the bounds are looked at again: at first, and at most."""
@@ -43,59 +43,85 @@ class Summaries(NamedTuple):
         return buffer.getvalue()
 
 
-def summaries_of(store: Store) -> Summaries:
-    """Those that are stored, brought up to date with the entries."""
-    settings, there = store.settings, store.numbers()
-    stored = stored_summaries(store)
+class Neighbours(NamedTuple):
+    """The entries nearest to a query, the nearest first."""
+
+    distances: Floats
+    numbers: Numbers
+    compared: int
+    """How many entries the query was compared with."""
+
+
+def summaries_of(snapshot: Snapshot, start: Summaries | None = None) -> Summaries:
+    """The summaries of all entries: `start`, or those that are stored, brought up to date."""
+    there = snapshot.numbers()
+    stored = stored_summaries(snapshot) if start is None else start
     if stored is None or len(there) >= GROWN * stored.learnt:
         chosen = there[np.unique(np.linspace(0, len(there) - 1, min(N_LEARNT, len(there))).astype(int))]
-        coordinates = Coordinates.learn(store.descriptors(chosen, settings))
+        coordinates = Coordinates.learn(snapshot.descriptors(chosen))
         stored = Summaries(coordinates, len(there), there[:0], np.zeros((0, coordinates.axes.shape[1] + 1), np.float32))
     missing = np.setdiff1d(there, stored.numbers)
     parts = [stored.values[np.isin(stored.numbers, there)]]
     for k in range(0, len(missing), MOST):
-        some = store.descriptors(missing[k : k + MOST], settings)
+        some = snapshot.descriptors(missing[k : k + MOST])
         parts.append(stored.coordinates.summaries(some).astype(np.float32))
     numbers = np.concatenate([stored.numbers[np.isin(stored.numbers, there)], missing])
     order = np.argsort(numbers)
     return Summaries(stored.coordinates, stored.learnt, numbers[order], np.concatenate(parts)[order])
 
 
-def stored_summaries(store: Store) -> Summaries | None:
-    rows = store.rows("SELECT arrays FROM summaries")
-    if not rows:
-        return None
+def stored_summaries(snapshot: Snapshot) -> Summaries | None:
+    """The summaries in the file, None if there are none or they cannot be read: they are derived from the rest."""
+    for *fields, checksum in snapshot.stored(records.SUMMARIES):
+        if not records.problems_of(records.SUMMARIES, fields, checksum, version=snapshot.version):
+            found = _loaded(fields[1])
+            if found is not None and found.coordinates.middle.size == n_sizes(snapshot.settings):
+                return found
+    return None
+
+
+def _loaded(data: bytes) -> Summaries | None:
     try:
-        with np.load(io.BytesIO(rows[0][0]), allow_pickle=False) as arrays:
-            coordinates = Coordinates(arrays["middle"], arrays["axes"])
-            found = Summaries(coordinates, int(arrays["learnt"]), arrays["numbers"], arrays["values"])
-    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile):
-        return None  # they follow from the rest
-    fits = found.values.shape == (len(found.numbers), coordinates.axes.shape[1] + 1)
-    return found if fits else None
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            middle, axes, numbers, values = (arrays[name] for name in ("middle", "axes", "numbers", "values"))
+            learnt = int(arrays["learnt"])
+    except Exception:  # NumPy raises errors of many kinds for damaged files
+        return None
+    if axes.ndim != 2 or numbers.ndim != 1 or numbers.dtype != np.int64 or values.dtype != np.float32:
+        return None
+    size, count = axes.shape
+    shapes_fit = middle.shape == (size,) and values.shape == (len(numbers), count + 1)
+    numbers_fit = all(array.dtype.kind == "f" and np.isfinite(array).all() for array in (middle, axes, values))
+    if not shapes_fit or not numbers_fit or learnt < 1 or (np.diff(numbers) <= 0).any():
+        return None
+    return Summaries(Coordinates(middle, axes), learnt, numbers, values)
 
 
 def store_summaries(store: Store) -> None:
-    """Bring what is stored up to date."""
-    data = summaries_of(store).saved() if store.numbers().size else None
-    with store.transaction():
-        store.db.execute("DELETE FROM summaries")
-        if data is not None:
-            store.db.execute("INSERT INTO summaries VALUES (1, ?)", [data])
+    """Bring what is stored up to date. Most of it is computed before other writers have to wait."""
+    with store.snapshot() as snapshot:
+        prepared = summaries_of(snapshot) if snapshot.count() else None
+    with store.transaction() as transaction:
+        data = summaries_of(transaction, prepared).saved() if transaction.count() else None
+        transaction.put_summaries(data)
 
 
 class StoredIndex:
-    """Entries of a catalogue, ready to be searched; descriptors are read when they are needed."""
+    """Entries of a catalogue, ready to be searched; descriptors are read when they are needed.
 
-    def __init__(self, store: Store) -> None:
-        self.store, self.settings = store, store.settings
-        summaries = summaries_of(store)
+    It belongs to one state of the entries, see `Snapshot.state`, and is never changed, so threads may share it.
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.state, self.settings = snapshot.state(), snapshot.settings
+        summaries = summaries_of(snapshot)
         self.numbers, self._coordinates = summaries.numbers, summaries.coordinates
         self._summaries = np.ascontiguousarray(summaries.values.T)
         self._norms = np.linalg.norm(self._summaries, axis=0)
 
     def nearest(
         self,
+        snapshot: Snapshot,
         query: Descriptors,
         k: int,
         *,
@@ -103,18 +129,18 @@ class StoredIndex:
         reflections: bool = True,
         plausible: Plausible = ALL,
         n_jobs: int | None = -1,
-    ) -> tuple[Floats, Numbers]:
-        """Distances and numbers of the k entries nearest to a query, or fewer: exactly what comparing all would find.
+    ) -> Neighbours:
+        """The k entries nearest to a query, or fewer: exactly what comparing all would find.
 
         Of entries at the same distance those of lower numbers come first. Entries that no plausible map leads to are
-        not among them.
+        not among them. `snapshot` must show the entries that the index is of.
         """
         bounds = lower_bounds(self._coordinates.summaries(query)[0], self._summaries, self._norms)
         rows = np.arange(len(self.numbers)) if among is None else np.flatnonzero(np.isin(self.numbers, among))
         rows = rows[np.argsort(bounds[rows], kind="stable")]
         distances, found = np.zeros(0), np.zeros(0, np.int64)
         start, size = 0, FIRST
-        self.compared = 0
+        compared = 0
         while start < len(rows):
             some = rows[start : start + size]
             if len(found) == k:
@@ -124,11 +150,11 @@ class StoredIndex:
             start, size = start + size, min(2 * size, MOST)
             numbers = np.sort(self.numbers[some])
             near = turned_distances(
-                query.astype(np.float32), self.store.descriptors(numbers, self.settings), reflections, plausible, n_jobs
+                query.astype(np.float32), snapshot.descriptors(numbers), reflections, plausible, n_jobs
             )[0]
-            self.compared += len(numbers)
+            compared += len(numbers)
             distances, found = np.concatenate([distances, near]), np.concatenate([found, numbers])
             order = np.lexsort([found, distances])[:k]
             distances, found = distances[order], found[order]
         there = np.isfinite(distances)
-        return distances[there], found[there]
+        return Neighbours(distances[there], found[there], compared)

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt.catalogue.adding import PICTURE_SIDE, picture_of_ink
+from radoncdt.catalogue.adding import picture_of_ink
 from radoncdt.catalogue.catalogue import Catalogue
 from radoncdt.catalogue.exporting import table
-from radoncdt.catalogue.fitting import picture_ink
+from radoncdt.catalogue.fitting import PICTURE_SIDE, picture_ink
 from radoncdt.catalogue.searching import Match, Result
 from radoncdt.ink import InkError, open_picture
 from radoncdt.ink.pictures import readable
@@ -72,7 +72,7 @@ def html(
     if len(results) > 1:
         parts.append(_contents(results))
     bar = tqdm(results, desc="report", unit="query", delay=2, disable=None if progress else True)
-    parts += (_section(catalogue, number, result) for number, result in enumerate(bar))
+    parts += (_section(number, result) for number, result in enumerate(bar))
     return "\n".join(parts)
 
 
@@ -93,11 +93,11 @@ def _contents(results: Sequence[Result]) -> str:
     return f"<table><tr>{head}</tr>{''.join(rows)}</table>"
 
 
-def _section(catalogue: Catalogue, number: int, result: Result) -> str:
+def _section(number: int, result: Result) -> str:
     figures = [_figure(_embedded(picture_of_ink(result.query.ink)), "its ink")]
     if result.query.file is not None and (original := _original(result.query.file)) is not None:
         figures.insert(0, _figure(_embedded(original), "the query"))
-    rows = "".join(_row(catalogue, result, match) for match in result.matches)
+    rows = "".join(_row(result, match) for match in result.matches)
     why = "No plausible map leads to any entry." if result.searched else "No entry fulfils the conditions."
     nothing = "" if result.matches else f"<p>{why}</p>"
     head = "<tr><th></th><th>entry</th><th>overlay</th><th>how near</th><th>what is known, and the map</th></tr>"
@@ -108,8 +108,8 @@ def _section(catalogue: Catalogue, number: int, result: Result) -> str:
     )
 
 
-def _row(catalogue: Catalogue, result: Result, match: Match) -> str:
-    picture = catalogue.picture(match.entry)
+def _row(result: Result, match: Match) -> str:
+    picture = result.pictures[match.entry]
     overlay = _png(overlaid(result.query.ink, picture, match))
     known = "".join(f"<dt>{escape(name)}</dt><dd>{_value(value)}</dd>" for name, value in match.metadata.items())
     unsure = match.chance is None

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import _parallel
+from radoncdt.catalogue import records
 from radoncdt.catalogue.adding import box_of
 from radoncdt.catalogue.chance import FITTED, NEAREST, Chances, stand
 from radoncdt.catalogue.fitting import Fit, line_points, picture_points, refine
 from radoncdt.catalogue.index import StoredIndex
-from radoncdt.catalogue.store import CatalogueError, Store
+from radoncdt.catalogue.store import Snapshot
 from radoncdt.descriptors import Descriptors, Settings, described
 from radoncdt.ink import InkOptions, find_ink, read_ink
 from radoncdt.ink.kinds import doubt
@@ -28,6 +29,11 @@ SHARE = 0.25
 
 FIT_WORK = 16_000_000
 """What fitting an entry costs, in the units of `_parallel`."""
+
+SIZES = 1024  # entries whose sizes are read at a time
+
+PLAUSIBLE = Plausible(max_aspect=4.0, max_shear=60.0)
+"""The maps that a search admits unless it is told otherwise. No photograph is more oblique."""
 
 SAME_SIZE = 1.25
 """By what factor, at most, marks of the same size differ, since they are measured by hand and paper shrinks."""
@@ -61,11 +67,12 @@ class Match(NamedTuple):
     rank: int
     entry: int
     file: str
+    score: float
+    """What matches are ranked by: the misfit, and a quarter of the distance."""
     distance: float
     """Of the descriptors: 0 for copies, some .15 for marks that have nothing to do with each other."""
     misfit: float
-    """How far apart the lines are, on average, in standard deviations of the mark. Matches are ranked by this and a
-    quarter of the distance."""
+    """How far apart the lines are, on average, in standard deviations of the mark."""
     chance: float | None
     """How probable it is that a catalogue without the mark has an entry that stands out as much, see `chance`. None
     where that is not known: of few entries, or if it was not asked for."""
@@ -81,6 +88,10 @@ class Result(NamedTuple):
     matches: tuple[Match, ...]
     searched: int
     """Entries that were admitted."""
+    compared: int
+    """Entries whose descriptors were compared with that of the query; the others cannot be among the nearest."""
+    pictures: dict[int, bytes]
+    """The ink of each entry that was found, a PNG file."""
 
 
 def query_of(image: Any, roi: Any, mask: Any, ink: dict[str, Any], settings: Settings, n_jobs: int | None) -> Query:
@@ -108,8 +119,7 @@ class Candidates(NamedTuple):
 
 
 def compared(
-    store: Store,
-    index: StoredIndex,
+    snapshot: Snapshot,
     query: Query,
     limits: Limits,
     distances: NDArray[np.float64],
@@ -117,20 +127,21 @@ def compared(
     n_jobs: int | None,
 ) -> Candidates:
     """How the lines of a query lie on those of entries at some distances."""
-    fits = _fits(store, index, query, limits, numbers, n_jobs)
+    fits = _fits(snapshot, query, limits, numbers, n_jobs)
     return Candidates(fits, np.array([fit.misfit for fit in fits]) + SHARE * distances)
 
 
 def search(
-    store: Store, index: StoredIndex, query: Query, limits: Limits, chances: Chances | None, n_jobs: int | None
+    snapshot: Snapshot, index: StoredIndex, query: Query, limits: Limits, chances: Chances | None, n_jobs: int | None
 ) -> Result:
     """The nearest entries, how unusual they are, and the maps that lead to them."""
     among = limits.among
     if limits.size_mm is not None:
-        sizes = _of_size(store, index, query, limits.size_mm)
+        sizes = _of_size(snapshot, index, query, limits.size_mm)
         among = sizes if among is None else np.intersect1d(among, sizes)
     admitted = len(index.numbers) if among is None else int(np.isin(among, index.numbers).sum())
-    distances, numbers = index.nearest(
+    distances, numbers, n_compared = index.nearest(
+        snapshot,
         query.descriptor,
         max(limits.top + MORE, FITTED),
         among=among,
@@ -138,30 +149,36 @@ def search(
         plausible=limits.plausible,
         n_jobs=n_jobs,
     )
-    found = compared(store, index, query, limits, distances, numbers, n_jobs)
+    found = compared(snapshot, query, limits, distances, numbers, n_jobs)
     learnt = chances if len(numbers) >= NEAREST else None
-    columns = store.columns()
+    best = np.argsort(found.scores, kind="stable")[: limits.top].tolist()
+    entries = {entry.id: entry for entry in snapshot.entries(numbers[best].tolist())}
+    metadata = snapshot.metadata(numbers[best].tolist())
     matches = []
-    for rank, k in enumerate(np.argsort(found.scores, kind="stable")[: limits.top].tolist(), 1):
-        number = int(numbers[k])
-        ((file, *values),) = store.rows(
-            "SELECT e.file, m.* FROM entries e JOIN metadata m ON m.entry = e.id WHERE e.id = ?", [number]
+    for rank, k in enumerate(best, 1):
+        number, score, fit = int(numbers[k]), float(found.scores[k]), found.fits[k]
+        matches.append(
+            Match(
+                rank,
+                number,
+                entries[number].file,
+                score,
+                float(distances[k]),
+                fit.misfit,
+                None if learnt is None else learnt.of(stand(score, found.scores)),
+                fit.registration,
+                {name: value for name, value in metadata[number].items() if value is not None},
+            )
         )
-        metadata = {name: value for name, value in zip(columns, values[1:]) if value is not None}
-        chance = None if learnt is None else learnt.of(stand(found.scores[k], found.scores))
-        fit = found.fits[k]
-        matches.append(Match(rank, number, file, float(distances[k]), fit.misfit, chance, fit.registration, metadata))
-    return Result(query, tuple(matches), admitted)
+    return Result(query, tuple(matches), admitted, n_compared, snapshot.pictures(numbers[best].tolist()))
 
 
 def _fits(
-    store: Store, index: StoredIndex, query: Query, limits: Limits, numbers: NDArray[np.int64], n_jobs: int | None
+    snapshot: Snapshot, query: Query, limits: Limits, numbers: NDArray[np.int64], n_jobs: int | None
 ) -> list[Fit]:
     """The maps from a query to some entries, refined by the lines of both."""
     order = np.argsort(numbers)
-    entries = store.descriptors(numbers[order], index.settings)
-    wanted = ",".join(map(str, numbers))
-    pictures = [row[0] for row in store.rows(f"SELECT picture FROM entries WHERE id IN ({wanted}) ORDER BY id")]
+    entries, pictures = snapshot.descriptors(numbers[order]), snapshot.pictures(numbers.tolist())
     moving = query.descriptor.astype(np.float32)
     fits: list[Any] = [None] * len(numbers)
 
@@ -177,18 +194,18 @@ def _fits(
         )
         height, width = entry.frames[0].tolist()
         size = float(np.linalg.det(entry.covariances[0]) ** 0.25)
+        number = int(numbers[order[k]])
         try:
-            targets = picture_points(pictures[k], (height, width))
-        except (OSError, SyntaxError) as error:
-            number = numbers[order[k]]
-            raise CatalogueError(f"{store.path}: the picture of entry {number} is damaged: {error}") from error
+            targets = picture_points(pictures[number], (height, width))
+        except ValueError as error:
+            raise snapshot.damaged(records.PICTURES, number, f"its picture cannot be read: {error}") from error
         fits[order[k]] = refine(first, query.points, targets, size, limits.plausible)
 
     _parallel.for_each(fit, range(len(numbers)), _parallel.n_workers(n_jobs, FIT_WORK * len(numbers)))
     return fits
 
 
-def _of_size(store: Store, index: StoredIndex, query: Query, size_mm: tuple[float, float]) -> NDArray[np.int64]:
+def _of_size(snapshot: Snapshot, index: StoredIndex, query: Query, size_mm: tuple[float, float]) -> NDArray[np.int64]:
     """Entries whose size in millimetres is that of the query, or is not known.
 
     The box around the ink turns size in pixels into millimetres; compared is the size that no rotation changes, the
@@ -197,16 +214,15 @@ def _of_size(store: Store, index: StoredIndex, query: Query, size_mm: tuple[floa
     width, height = size_mm
     box = box_of(query.ink)
     own = np.linalg.det(query.descriptor.covariances[0]) ** 0.25 * np.sqrt(width * height / (box[0] * box[1]))
-    rows = store.rows(
-        "SELECT e.id, m.width_mm / e.ink_width, m.height_mm / e.ink_height, d.moments FROM entries e "
-        "JOIN metadata m ON m.entry = e.id JOIN descriptors d ON d.entry = e.id "
-        "WHERE m.width_mm IS NOT NULL OR m.height_mm IS NOT NULL"
-    )
-    other = []
-    for number, across, down, moments in rows:
-        scales = [scale for scale in (across, down) if scale is not None]
-        scatter = np.frombuffer(moments, np.float64)[2:].reshape(2, 2)
-        size = np.linalg.det(scatter) ** 0.25 * np.prod(scales) ** (1 / len(scales))
-        if not own / SAME_SIZE <= size <= own * SAME_SIZE:
-            other.append(number)
+    condition = "SELECT entry FROM metadata WHERE width_mm IS NOT NULL OR height_mm IS NOT NULL"
+    sized, other = sorted(row[0] for row in snapshot.rows(condition)), []
+    for start in range(0, len(sized), SIZES):
+        some = sized[start : start + SIZES]
+        known, descriptors = snapshot.metadata(some), snapshot.descriptors(some)
+        for entry, scatter in zip(snapshot.entries(some), descriptors.covariances):
+            sides = (known[entry.id]["width_mm"], entry.ink_width), (known[entry.id]["height_mm"], entry.ink_height)
+            scales = [float(side) / pixels for side, pixels in sides if side is not None]
+            size = np.linalg.det(scatter) ** 0.25 * np.prod(scales) ** (1 / len(scales))
+            if not own / SAME_SIZE <= size <= own * SAME_SIZE:
+                other.append(entry.id)
     return np.setdiff1d(index.numbers, other)

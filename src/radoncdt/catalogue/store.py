@@ -1,72 +1,37 @@
-"""The file of a catalogue: an SQLite database with entries, metadata, settings and descriptors.
+"""The file of a catalogue: an SQLite database, read in snapshots and changed in transactions.
 
-Every change is one transaction, so the file is whole whenever a process ends, however it ends.
+Every change is one transaction, so the file is whole whenever a process ends, however it ends. Several threads may
+share a `Store`: each snapshot and each transaction has a connection of its own.
 """
 
 import json
 import os
 import re
 import sqlite3
+import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt.catalogue.metadata import KNOWN, Value, quoted
+from radoncdt.catalogue import connection, migration, records, schema
+from radoncdt.catalogue.connection import explaining
+from radoncdt.catalogue.errors import CatalogueError
+from radoncdt.catalogue.metadata import Value, quoted
+from radoncdt.catalogue.records import EntryRow, Kind
 from radoncdt.descriptors import Descriptors, Settings
 
-APPLICATION = 0x52434454  # "RCDT", in the header of the file
-VERSION = 1
-"""Of the schema. A file with a higher one was written by a newer radoncdt."""
-
-WAIT = 30.0
-"""Seconds to wait for another process that is writing."""
-
 SETTINGS = Settings(n_angles=64, n_levels=32, moments="robust", nu=10.0, trim=1 / 16)
-"""Of the descriptors of a new catalogue."""
+"""Settings of the descriptors of a new catalogue."""
 
-SCHEMA = f"""
-CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE entries (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    hash TEXT NOT NULL UNIQUE,
-    file TEXT NOT NULL,
-    ink TEXT NOT NULL,
-    width INTEGER NOT NULL,
-    height INTEGER NOT NULL,
-    ink_width INTEGER NOT NULL,
-    ink_height INTEGER NOT NULL,
-    note TEXT NOT NULL,
-    picture BLOB NOT NULL
-);
-CREATE INDEX entries_by_file ON entries (file);
-CREATE TABLE metadata (
-    entry INTEGER PRIMARY KEY REFERENCES entries (id) ON DELETE CASCADE,
-    {", ".join(f"{quoted(name)} {column.type}" for name, column in KNOWN.items())}
-);
-CREATE TABLE descriptors (
-    entry INTEGER PRIMARY KEY REFERENCES entries (id) ON DELETE CASCADE,
-    curves BLOB NOT NULL,
-    moments BLOB NOT NULL
-);
-CREATE TABLE failures (file TEXT PRIMARY KEY, hash TEXT NOT NULL, reason TEXT NOT NULL);
-CREATE TABLE summaries (id INTEGER PRIMARY KEY CHECK (id = 1), arrays BLOB NOT NULL);
-"""
-"""`width` and `height` are those of the image of the ink in pixels, `ink_width` and `ink_height` those of the box
-around the ink, `picture` the ink as a PNG file. `curves` are the values of a descriptor in float16, `moments` its mean
-and covariance, 6 numbers in float64. `summaries` is what a search reads first; it follows from the rest and is made
-again as needed."""
-
-
-ERRORS = (sqlite3.Error, UnicodeDecodeError)
-"""Of SQLite; the second where a message has text of a damaged file."""
-
-
-class CatalogueError(ValueError):
-    """A file that is no catalogue, or cannot be used as one; the message names it and says why."""
+STEPS, STEPS_PER_BYTE = 20_000_000, 5
+"""Steps of SQLite's virtual machine that one statement may take, and further ones for each byte of the file. Reading
+everything takes far fewer; a damaged or hostile file could take forever."""
+TICK = 100_000  # steps between two looks at how many were taken
 
 
 class Entry(NamedTuple):
@@ -96,11 +61,13 @@ class Failure(NamedTuple):
 def stored_name(path: str | os.PathLike[str], folder: Path) -> str:
     """A file as a catalogue in a folder names it: relative to that if it is below, so that both can be moved together.
 
-    Bytes that are no UTF-8 become \\x escapes, for a database holds text.
+    Folders that are symbolic links count as what they lead to. Bytes that are not UTF-8 become \\x escapes, because a
+    database holds text.
     """
     whole, root = Path(os.path.abspath(path)), Path(os.path.abspath(folder))
-    name = whole.relative_to(root) if whole.is_relative_to(root) else whole
-    return os.fsencode(name.as_posix()).decode("utf-8", "backslashreplace")
+    resolved = Path(os.path.realpath(whole.parent)) / whole.name
+    below = next((each.relative_to(root) for each in (whole, resolved) if each.is_relative_to(root)), whole)
+    return os.fsencode(below.as_posix()).decode("utf-8", "backslashreplace")
 
 
 def named_file(name: str, folder: Path) -> Path:
@@ -112,227 +79,381 @@ def named_file(name: str, folder: Path) -> Path:
     return path
 
 
-def may_write(path: Path) -> bool:
-    """Whether a catalogue can be changed; SQLite makes files beside it meanwhile."""
-    return os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
+class _Budget:
+    """The steps that a statement has left."""
+
+    def __init__(self, db: sqlite3.Connection, size: int) -> None:
+        self.most = (STEPS + STEPS_PER_BYTE * size) // TICK
+        self.left = self.most
+        db.set_progress_handler(self._tick, TICK)
+
+    def _tick(self) -> int:
+        self.left -= 1
+        return int(self.left < 0)
 
 
-def connect(path: Path, *, create: bool = False, write: bool = False) -> sqlite3.Connection:
-    """Open a file that is there, or is to be made, to be read or written.
+class Snapshot:
+    """What is read through it belongs together, whatever others write meanwhile. Threads may share it."""
 
-    What a killed process left half written is taken back by whoever comes next, who must be able to write, even if it
-    is to read.
-    """
-    mode = "rwc" if create else "rw" if write or may_write(path) else "ro"
-    address = f"{path.absolute().as_uri()}?mode={mode}"
-    db = sqlite3.connect(address, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False)
-    if not (create or write):
-        db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        db.execute("PRAGMA query_only = ON")
-    return db
+    def __init__(self, store: "Store", db: sqlite3.Connection, version: int) -> None:
+        self.store, self.db, self.version = store, db, version
+        self._budget = _Budget(db, store.path.stat().st_size if store.path.exists() else 0)
+        self._lock = threading.Lock()
 
-
-class Store:
-    """An open catalogue file. See `radoncdt.catalogue.Catalogue` for what users call."""
-
-    def __init__(self, path: str | os.PathLike[str], *, create: bool = False, write: bool = False) -> None:
-        self.path = Path(os.path.abspath(path))
-        if self.path.exists() and not self.path.is_file():
-            raise CatalogueError(f"{path}: is {'a folder' if self.path.is_dir() else 'no file'}, not a catalogue")
-        new = not self.path.exists()
-        if new and not create:
-            raise CatalogueError(f"{path}: there is no such catalogue")
-        if new and not self.path.parent.is_dir():
-            raise CatalogueError(f"{path}: must be in a folder that exists")
-        try:
-            self.db = connect(self.path, create=create, write=write)
-            self.db.text_factory = lambda text: text.decode("utf-8", "replace")  # of a damaged file
-            self.db.execute("PRAGMA foreign_keys = ON")
-            self._open(create)
-        except ERRORS as error:
-            raise self.explained(error) from error
-
-    def _open(self, create: bool) -> None:
-        with self.snapshot():
-            application, version, tables = self._header()
-        if create and not (application or version or tables):
-            with self.transaction():  # two processes may both be here
-                if not any(self._header()):
-                    for statement in SCHEMA.split(";"):
-                        self.db.execute(statement)
-                    self.db.execute("INSERT INTO settings VALUES ('descriptors', ?)", [json.dumps(SETTINGS._asdict())])
-                    self.db.execute(f"PRAGMA application_id = {APPLICATION}")
-                    self.db.execute(f"PRAGMA user_version = {VERSION}")
-            return
-        if application != APPLICATION:
-            raise CatalogueError(f"{self.path}: is a database, but no catalogue of radoncdt")
-        if version > VERSION:
-            raise CatalogueError(
-                f"{self.path}: was written by a newer radoncdt (schema {version}, this one knows {VERSION}); update it"
-            )
-
-    def _header(self) -> tuple[int, int, int]:
-        """Of which application and version a file is, and how many tables it has."""
-        asked = "PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master"
-        application, version, tables = (int(self.db.execute(statement).fetchone()[0]) for statement in asked)
-        return application, version, tables
-
-    def explained(self, error: Exception) -> Exception:
-        """An error of SQLite in words of ours."""
-        text = "malformed text" if isinstance(error, UnicodeDecodeError) else str(error)
-        if "not a database" in text or "malformed" in text:
-            return CatalogueError(f"{self.path}: is no catalogue, or is damaged: {text}")
-        if "locked" in text or "busy" in text:
-            return CatalogueError(
-                f"{self.path}: another process has been writing for {WAIT:g} seconds; try again later"
-            )
-        if "full" in text or "disk I/O" in text:
-            return OSError(f"{self.path}: cannot be written ({text}); what was stored before is unharmed")
-        if "readonly" in text or "unable to open" in text:
-            return CatalogueError(f"{self.path}: cannot be opened, or not be written to: {text}")
-        return CatalogueError(f"{self.path}: {text}")
-
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """All that is read within belongs together, whatever others write meanwhile."""
-        self.db.execute("BEGIN")
-        try:
-            yield
-        finally:
-            if self.db.in_transaction:
-                self.db.execute("COMMIT")
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All or nothing; waits for another writer."""
-        try:
-            self.db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self.db.execute("COMMIT")
-            except BaseException:
-                if self.db.in_transaction:
-                    self.db.execute("ROLLBACK")
-                raise
-        except ERRORS as error:
-            raise self.explained(error) from error
-
-    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        try:
+    def rows(self, statement: str, values: Sequence[Any] = (), *, steps: int | None = None) -> list[tuple[Any, ...]]:
+        """The rows that a statement yields. By default it may take as many steps as the size of the file allows."""
+        with self._lock, explaining(self.store.path):
+            self._budget.left = self._budget.most if steps is None else steps // TICK
             return self.db.execute(statement, values).fetchall()
-        except ERRORS as error:
-            raise self.explained(error) from error
 
-    def close(self) -> None:
-        self.db.close()
+    # ------------------------------------------------------------ rows that are verified
+
+    def stored(self, kind: Kind, where: str = "", values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Rows of one kind with all their fields and the checksum, by their key, not verified."""
+        names = ", ".join(map(quoted, [*kind.fields, schema.CHECKSUM]))
+        return self.rows(f"SELECT {names} FROM {kind.table} {where} ORDER BY {quoted(kind.key)}", values)
+
+    def read(self, kind: Kind, where: str = "", values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Rows of one kind, all their fields, by their key.
+
+        Raises
+        ------
+        CatalogueError
+            When a row is damaged; the message names the row and the field.
+        """
+        found = []
+        for *fields, checksum in self.stored(kind, where, values):
+            problems = records.problems_of(kind, fields, checksum, version=self.version)
+            if problems:
+                raise self.damaged(kind, fields[0], problems[0])
+            found.append(tuple(fields))
+        return found
+
+    def damaged(self, kind: Kind, key: Any, problem: str) -> CatalogueError:
+        """The error that names a damaged row."""
+        if kind.key in ("id", "entry") and kind is not records.SUMMARIES:
+            row = f"entry {records.shortened(key)}"
+            advice = "; remove the entry and add its image again" if type(key) is int else ""
+        else:
+            row, advice = f"{kind.table} {records.shortened(key)}", ""
+        return CatalogueError(f"{self.store.path}: {row} is damaged: {problem}{advice}")
 
     # ------------------------------------------------------------ settings
 
-    @property
+    def setting(self, name: str) -> str | None:
+        """The text of a setting, None if there is none."""
+        found = self.read(records.SETTINGS, "WHERE name = ?", [name])
+        return found[0][1] if found else None
+
+    @cached_property
     def settings(self) -> Settings:
-        """Of the descriptors."""
-        stored = self.rows("SELECT value FROM settings WHERE name = 'descriptors'")
+        """The settings of the descriptors."""
+        text = self.setting("descriptors")
         try:
-            found = json.loads(stored[0][0])
-            return Settings(*(found[name] for name in Settings._fields))
-        except (IndexError, KeyError, TypeError, ValueError) as error:
-            raise CatalogueError(f"{self.path}: the settings of its descriptors are damaged: {error}") from error
+            return records.settings_of(text or "")
+        except ValueError as error:
+            raise CatalogueError(f"{self.store.path}: the settings of its descriptors are damaged: {error}") from error
 
     # ------------------------------------------------------------ entries
 
-    def put(self, results: Iterable[tuple[Entry | Failure, dict[str, Value]]]) -> int:
-        """Store results, with what is known of them, in one transaction; how many entries are new."""
-        new = 0
-        with self.transaction():
-            for result, metadata in results:
-                self.db.execute("DELETE FROM failures WHERE file = ?", [result.file])
-                if isinstance(result, Failure):
-                    self.db.execute("INSERT INTO failures VALUES (?, ?, ?)", result)
-                    continue
-                found = self.db.execute("SELECT id FROM entries WHERE hash = ?", [result.hash]).fetchone()
-                new += found is None
-                self.set_metadata([(found[0] if found else self._insert(result), metadata)])
-        return new
+    def count(self) -> int:
+        """How many entries there are."""
+        return int(self.rows("SELECT count(*) FROM entries")[0][0])
 
-    def _insert(self, entry: Entry) -> int:
-        cursor = self.db.execute(
-            f"INSERT INTO entries ({', '.join(Entry._fields[:9])}) VALUES ({', '.join('?' * 9)})", entry[:9]
-        )
-        number = int(cursor.lastrowid or 0)
-        self.db.execute("INSERT INTO metadata (entry) VALUES (?)", [number])
-        self.db.execute("INSERT INTO descriptors VALUES (?, ?, ?)", [number, entry.curves, entry.moments])
-        return number
+    def state(self) -> tuple[int, int]:
+        """Another pair whenever entries were added or removed; numbers are never given twice."""
+        last = self.rows("SELECT seq FROM main.sqlite_sequence WHERE name = 'entries'")
+        return (last[0][0] if last else 0), self.count()
 
     def numbers(self) -> NDArray[np.int64]:
-        """Of all entries, ascending."""
-        return np.array([row[0] for row in self.rows("SELECT entry FROM descriptors ORDER BY entry")], np.int64)
+        """The numbers of all entries, ascending."""
+        found = [row[0] for row in self.rows("SELECT id FROM entries")]
+        if not all(type(number) is int for number in found):
+            raise CatalogueError(f"{self.store.path}: is damaged: the numbers of its entries are not whole")
+        return np.sort(np.array(found, np.int64))
+
+    def check_entries(self, numbers: Iterable[int]) -> None:
+        """Refuse numbers that no entry has."""
+        wanted = list(numbers)
+        there = {row[0] for row in self.rows(f"SELECT id FROM entries {_among('id', wanted)}")}
+        for number in wanted:
+            if number not in there:
+                raise CatalogueError(f"{self.store.path}: there is no entry {number}")
 
     def known(self) -> dict[str, int]:
         """Entries by the hash of their content."""
         return dict(self.rows("SELECT hash, id FROM entries"))
 
+    def entries(self, numbers: Iterable[int] | None = None, *, missing_ok: bool = False) -> list[EntryRow]:
+        """All entries, or some, by their numbers."""
+        wanted = None if numbers is None else list(numbers)
+        found = [EntryRow(*row) for row in self.read(records.ENTRIES, _among("id", wanted))]
+        if not missing_ok:
+            self._check_all(records.ENTRIES, wanted or [], [entry.id for entry in found])
+        return found
+
+    @cached_property
     def columns(self) -> list[str]:
-        """Names of the metadata."""
-        return [row[1] for row in self.rows("PRAGMA table_info (metadata)")][1:]
+        """The names of the metadata."""
+        names = [str(row[1]) for row in self.rows("PRAGMA table_info (metadata)")]
+        return [name for name in names[1:] if name != schema.CHECKSUM]
+
+    @property
+    def metadata_kind(self) -> Kind:
+        return records.metadata_kind(self.columns)
+
+    def metadata(self, numbers: Iterable[int] | None = None) -> dict[int, dict[str, Value]]:
+        """The metadata of all entries, or of some, by their numbers."""
+        kind, wanted = self.metadata_kind, None if numbers is None else list(numbers)
+        found = {
+            number: dict(zip(self.columns, values)) for number, *values in self.read(kind, _among("entry", wanted))
+        }
+        self._check_all(kind, wanted or [], found)
+        return found
+
+    def failures(self) -> list[Failure]:
+        """Images that could not be read."""
+        return [Failure(*row) for row in self.read(records.FAILURES)]
+
+    def pictures(self, numbers: Iterable[int]) -> dict[int, bytes]:
+        """The pictures of some entries."""
+        wanted = list(numbers)
+        found = dict(self.read(records.PICTURES, _among("entry", wanted)))
+        self._check_all(records.PICTURES, wanted, found.keys())
+        return found
+
+    def descriptors(self, numbers: Sequence[int] | NDArray[np.int64]) -> Descriptors:
+        """The descriptors of some entries, in their order, which must be ascending."""
+        wanted = [int(number) for number in numbers]
+        rows = self.read(records.DESCRIPTORS, _among("entry", wanted))
+        self._check_all(records.DESCRIPTORS, wanted, [row[0] for row in rows])
+        frames = np.array([(entry.height, entry.width) for entry in self.entries(wanted)], np.int64).reshape(-1, 2)
+        found = records.unpacked([row[1:] for row in rows], frames, self.settings)
+        if found is None:
+            bad = next(row for row in rows if records.unpacked([row[1:]], frames[:1], self.settings) is None)
+            raise self.damaged(records.DESCRIPTORS, bad[0], records.BAD_DESCRIPTOR)
+        return found
+
+    def _check_all(self, kind: Kind, wanted: Sequence[int], found: Iterable[int]) -> None:
+        """Refuse entries of which a part is missing."""
+        missing = sorted(set(wanted).difference(found))
+        if missing:
+            raise self.damaged(kind, missing[0], f"its row is missing from the table {kind.table!r}")
+
+
+def _among(column: str, numbers: Iterable[int] | None) -> str:
+    return "" if numbers is None else f"WHERE {column} IN ({','.join(str(int(number)) for number in numbers)})"
+
+
+class Transaction(Snapshot):
+    """What is changed through it, is changed as a whole or not at all."""
+
+    def _execute(self, statement: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+        self._budget.left = self._budget.most
+        return self.db.execute(statement, values)
+
+    def _write(self, kind: Kind, values: Sequence[Any]) -> None:
+        """Store a row with its checksum; a row that has the same key is replaced."""
+        names = ", ".join(map(quoted, [*kind.fields, schema.CHECKSUM]))
+        marks = ", ".join("?" * (len(values) + 1))
+        self._execute(
+            f"INSERT OR REPLACE INTO {kind.table} ({names}) VALUES ({marks})", [*values, records.checksum(kind, values)]
+        )
+
+    def put_setting(self, name: str, value: str) -> None:
+        self._write(records.SETTINGS, [name, value])
+
+    def put_summaries(self, arrays: bytes | None) -> None:
+        """Replace what a search reads first, or forget it."""
+        self._execute("DELETE FROM summaries")
+        if arrays is not None:
+            self._write(records.SUMMARIES, [1, arrays])
+
+    def put_structure(self) -> None:
+        """Note how the tables are defined, once they have been changed."""
+        self.put_setting("structure", schema.fingerprint(self.db))
+
+    def put(self, results: Iterable[tuple[Entry | Failure, dict[str, Value]]]) -> int:
+        """Store results, with what is known of them; how many entries are new."""
+        new = 0
+        for result, metadata in results:
+            self._execute("DELETE FROM failures WHERE file = ?", [result.file])
+            if isinstance(result, Failure):
+                self._write(records.FAILURES, result)
+                continue
+            found = self._execute("SELECT id FROM entries WHERE hash = ?", [result.hash]).fetchone()
+            new += found is None
+            number = found[0] if found else self._insert(result)
+            self.set_metadata([(number, metadata)])
+        return new
+
+    def _insert(self, entry: Entry) -> int:
+        names = EntryRow._fields[1:]
+        fields: list[Any] = [getattr(entry, name) for name in names]
+        cursor = self._execute(
+            f"INSERT INTO entries ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})", fields
+        )
+        number = int(cursor.lastrowid or 0)
+        self._sign_entry(EntryRow(number, *fields))
+        self._write(records.PICTURES, [number, entry.picture])
+        self._write(records.DESCRIPTORS, [number, entry.curves, entry.moments])
+        kind = self.metadata_kind
+        self._write(kind, [number, *[None] * (len(kind.fields) - 1)])
+        return number
+
+    def _sign_entry(self, row: EntryRow) -> None:
+        """Set the checksum of an entry; replacing the row would remove what refers to it."""
+        total = records.checksum(records.ENTRIES, row)
+        self._execute(f"UPDATE entries SET {quoted(schema.CHECKSUM)} = ? WHERE id = ?", [total, row.id])
 
     def seen_again(self, files: Iterable[tuple[int, list[str]]]) -> None:
-        """Entries whose content was met again: a file stands for one that is gone. To be called in a transaction."""
+        """Note that the content of entries was met again: a file stands for one that is gone."""
         for number, names in files:
-            self.db.executemany("DELETE FROM failures WHERE file = ?", [(name,) for name in names])
-            ((stored,),) = self.db.execute("SELECT file FROM entries WHERE id = ?", [number]).fetchall() or [
-                (names[0],)
-            ]
-            if stored not in names and not named_file(stored, self.path.parent).exists():
-                self.db.execute("UPDATE entries SET file = ? WHERE id = ?", [names[0], number])
-
-    def read_otherwise(self, numbers: Sequence[int], ink: str) -> int:
-        """How many of some entries were read with other options."""
-        other = {row[0] for row in self.rows("SELECT id FROM entries WHERE ink != ?", [ink])}
-        return len(other.intersection(numbers))
+            for name in names:
+                self._execute("DELETE FROM failures WHERE file = ?", [name])
+            for row in self.entries([number], missing_ok=True):
+                if row.file not in names and not named_file(row.file, self.store.path.parent).exists():
+                    self._execute("UPDATE entries SET file = ? WHERE id = ?", [names[0], number])
+                    self._sign_entry(row._replace(file=names[0]))
 
     def set_metadata(self, values: Iterable[tuple[int, dict[str, Value]]]) -> None:
-        """Set some metadata of some entries; unheard-of columns are added. To be called in a transaction."""
-        there = {name.lower() for name in self.columns()}
+        """Set some metadata of some entries. New columns are added; entries that are gone are passed over."""
         for number, row in values:
-            for name in row:
-                if name.lower() not in there:
-                    self.db.execute(f"ALTER TABLE metadata ADD COLUMN {quoted(name)} TEXT")
-                    there.add(name.lower())
-            if row:
-                names = ", ".join(f"{quoted(name)} = ?" for name in row)
-                self.db.execute(f"UPDATE metadata SET {names} WHERE entry = ?", [*row.values(), number])
+            if not row:
+                continue
+            self._add_columns(row)
+            names = {name.lower(): name for name in self.columns}
+            kind = self.metadata_kind
+            for _, *before in self.read(kind, "WHERE entry = ?", [number]):
+                merged = dict(zip(list(kind.fields)[1:], before))
+                merged.update({names[name.lower()]: value for name, value in row.items()})
+                self._write(kind, [number, *merged.values()])
 
-    def version(self) -> int:
-        """Another number whenever another process has changed the file."""
-        return int(self.rows("PRAGMA data_version")[0][0])
+    def _add_columns(self, names: Iterable[str]) -> None:
+        there = {name.lower() for name in self.columns}
+        new = {name.lower(): name for name in names if name.lower() not in there}
+        for name in new.values():
+            self._execute(f"ALTER TABLE metadata ADD COLUMN {quoted(name)} TEXT")
+        if new:
+            del self.columns  # they are read again
+            self.put_structure()
 
-    def remove(self, numbers: Sequence[int]) -> None:
-        """Forget entries, and all that belongs to them."""
-        with self.transaction():
-            self.db.executemany("DELETE FROM entries WHERE id = ?", [(number,) for number in numbers])
+    def remove(self, numbers: Iterable[int]) -> None:
+        """Forget entries, and all that belongs to them, damaged or not."""
+        for number in numbers:
+            for table in ("pictures", "metadata", "descriptors"):
+                self._execute(f"DELETE FROM {table} WHERE entry = ?", [number])
+            self._execute("DELETE FROM entries WHERE id = ?", [number])
 
-    # ------------------------------------------------------------ descriptors
 
-    def descriptors(self, numbers: Sequence[int] | NDArray[np.int64], settings: Settings) -> Descriptors:
-        """Of some entries, in their order, which must be ascending."""
-        wanted = ",".join(map(str, numbers))
-        rows = self.rows(
-            "SELECT d.curves, d.moments, e.height, e.width FROM descriptors d JOIN entries e ON e.id = d.entry "
-            f"WHERE d.entry IN ({wanted}) ORDER BY d.entry"
-        )
-        shape = settings.n_angles, settings.levels.size
+class Store:
+    """An open catalogue file. See `radoncdt.catalogue.Catalogue` for what users call.
+
+    A file of an older version is read as it is, and migrated when it is opened to be changed.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, create: bool = False, write: bool = False) -> None:
+        self.path = Path(os.path.realpath(path))
+        self._create, self._write = create, create or write
+        self._idle: list[sqlite3.Connection] = []
+        self._lock, self._closed = threading.Lock(), False
+        if self.path.exists() and not self.path.is_file():
+            raise CatalogueError(f"{path}: is {'a folder' if self.path.is_dir() else 'not a regular file'}")
+        new = not self.path.exists()
+        if new and not create:
+            raise CatalogueError(f"{path}: there is no such catalogue")
+        if new and not self.path.parent.is_dir():
+            raise CatalogueError(f"{path}: must be in a folder that exists")
+        if self._write:
+            migration.migrate(self.path)
+        with self.snapshot():
+            pass  # so that a file that cannot be read is refused here
+
+    def close(self) -> None:
+        """Close all connections, now or, if they are in use, as soon as they are not."""
+        with self._lock:
+            self._closed = True
+            while self._idle:
+                self._idle.pop().close()
+
+    # ------------------------------------------------------------ connections
+
+    def _connect(self) -> sqlite3.Connection:
+        """A new connection. One to an empty file shows an empty catalogue in memory, unless it may be made there."""
+        db = connection.connect(self.path, create=self._create, write=self._write)
         try:
-            values = np.frombuffer(b"".join(row[0] for row in rows), np.float16).reshape(len(rows), *shape)
-            moments = np.frombuffer(b"".join(row[1] for row in rows), np.float64).reshape(len(rows), 6)
-        except ValueError as error:
-            raise CatalogueError(f"{self.path}: some descriptors are damaged: {error}") from error
-        frames = np.array([row[2:] for row in rows], np.int64).reshape(len(rows), 2)
-        return Descriptors(
-            values.astype(np.float32), moments[:, :2].copy(), moments[:, 2:].reshape(-1, 2, 2).copy(), frames, settings
-        )
+            if any(schema.header(db)):
+                return db
+            if not self._create:
+                db.close()
+                db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            create(db)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    @contextmanager
+    def _connection(self, begin: str) -> Iterator[tuple[sqlite3.Connection, int]]:
+        """A connection within a transaction that nobody else uses meanwhile, and the version of the schema."""
+        with self._lock:
+            if self._closed:
+                raise CatalogueError(f"{self.path}: was closed")
+            db = self._idle.pop() if self._idle else None
+        with explaining(self.path):
+            db = self._connect() if db is None else db
+        keep = False
+        try:
+            with explaining(self.path):
+                db.execute(begin)
+                version = schema.check_structure(db, self.path)
+                for view in schema.VIEWS.get(version, ()):
+                    db.execute(view)
+            yield db, version
+            keep = version == schema.VERSION and _is_file(db)
+        finally:
+            with self._lock:
+                if keep and not db.in_transaction and not self._closed:
+                    self._idle.append(db)
+                else:
+                    db.close()  # rolls back what was not committed
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """Read: what is read within belongs together, whatever others write meanwhile."""
+        with self._connection("BEGIN") as (db, version):
+            yield Snapshot(self, db, version)
+            with suppress(*connection.ERRORS):  # nothing was changed
+                db.execute("ROLLBACK")
+
+    @contextmanager
+    def transaction(self) -> Iterator[Transaction]:
+        """Change all or nothing; waits for another writer."""
+        if not self._write:
+            raise CatalogueError(f"{self.path}: was opened to be read only")
+        with self._connection("BEGIN IMMEDIATE") as (db, version), explaining(self.path):
+            yield Transaction(self, db, version)
+            db.execute("COMMIT")
 
 
-def packed(descriptor: Descriptors) -> tuple[bytes, bytes]:
-    """Curves and moments of one descriptor as they are stored."""
-    moments = np.concatenate([descriptor.means[0], descriptor.covariances[0].ravel()])
-    return descriptor.values[0].astype(np.float16).tobytes(), moments.astype(np.float64).tobytes()
+def _is_file(db: sqlite3.Connection) -> bool:
+    return bool(db.execute("PRAGMA database_list").fetchone()[2])
+
+
+def create(db: sqlite3.Connection) -> None:
+    """Make an empty catalogue in an empty database; two processes may both be here."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        if not any(schema.header(db)):
+            schema.create(db)
+            for name, value in (
+                ("descriptors", json.dumps(SETTINGS._asdict())),
+                ("structure", schema.fingerprint(db)),
+            ):
+                total = records.checksum(records.SETTINGS, [name, value])
+                db.execute("INSERT INTO settings VALUES (?, ?, ?)", [name, value, total])
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise

@@ -1,13 +1,15 @@
 """Which entries a condition of the user's admits: SQL that can read two tables and do nothing else."""
 
 import sqlite3
-from contextlib import closing
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt.catalogue.store import CatalogueError, connect
+from radoncdt.catalogue.errors import CatalogueError
+from radoncdt.catalogue.metadata import quoted
+from radoncdt.catalogue.store import Snapshot
 
 READABLE = {"entries": frozenset({"id", "file", "note"}), "metadata": None}
 """Tables, and their columns; None stands for all."""
@@ -43,7 +45,7 @@ STEPS = 20_000_000
 """Of SQLite's machine, at most: no condition needs so many."""
 
 
-def admitted(path: Path, condition: str) -> NDArray[np.int64]:
+def admitted(snapshot: Snapshot, condition: str) -> NDArray[np.int64]:
     """Numbers of the entries for which a condition holds.
 
     Raises
@@ -59,39 +61,37 @@ def admitted(path: Path, condition: str) -> NDArray[np.int64]:
         raise CatalogueError(f"--where must be a condition in UTF-8, got {condition!r}") from None
     if "\0" in condition:
         raise CatalogueError("--where must be a condition, got one with a NUL character")
-    with closing(connect(path)) as db:
-        db.execute("PRAGMA trusted_schema = OFF")
-        for limit, most in LIMITS.items():
-            db.setlimit(limit, most)
-        refused: list[str] = []
-        db.set_authorizer(lambda *action: _judge(refused, *action))
-        left = [STEPS // 1000]
-
-        def tick() -> int:
-            left[0] -= 1
-            return left[0] < 0
-
-        db.set_progress_handler(tick, 1000)
-        marks = "SELECT m.*, e.file, e.note FROM metadata m JOIN entries e ON e.id = m.entry"
-        statement = f"SELECT entry FROM ({marks}) WHERE (\n{condition}\n) ORDER BY entry"
-        try:
-            rows = db.execute(statement).fetchall()
-        except (sqlite3.Error, sqlite3.Warning) as error:
-            columns = [str(row[1]) for row in _columns(path)][1:]
-            why = f"it may not {refused[0]}" if refused else str(error).split("\n")[0]
-            raise CatalogueError(
-                f"--where must be a condition on metadata, such as motif = 'crown' and date < 1500, got {condition!r}: "
-                f"{why}; the columns are file, {', '.join(columns)}"
-            ) from None
+    columns = ["entry", *snapshot.columns]
+    shown = ", ".join([*(f"m.{quoted(name)}" for name in columns), "e.file", "e.note"])
+    marks = f"SELECT {shown} FROM main.metadata m JOIN main.entries e ON e.id = m.entry"
+    statement = f"SELECT entry FROM ({marks}) WHERE (\n{condition}\n) ORDER BY entry"
+    refused: list[str] = []
+    try:
+        with _restricted(snapshot.db, refused):
+            rows = snapshot.rows(statement, steps=STEPS)
+    except CatalogueError as error:
+        why = f"it may not {refused[0]}" if refused else str(error.__cause__).split("\n")[0]
+        raise CatalogueError(
+            f"--where must be a condition on metadata, such as motif = 'crown' and date < 1500, got {condition!r}: "
+            f"{why}; the columns are file, {', '.join(columns[1:])}"
+        ) from None
     numbers = np.array([row[0] for row in rows], object)
     if not all(isinstance(number, int) for number in numbers):
         raise CatalogueError(f"--where must be a condition on metadata, got {condition!r}")
     return numbers.astype(np.int64)
 
 
-def _columns(path: Path) -> list[tuple[object, ...]]:
-    with closing(connect(path)) as db:
-        return db.execute("PRAGMA table_info (metadata)").fetchall()
+@contextmanager
+def _restricted(db: sqlite3.Connection, refused: list[str]) -> Iterator[None]:
+    """Let a connection compare metadata and do nothing else."""
+    before = {limit: db.setlimit(limit, most) for limit, most in LIMITS.items()}
+    db.set_authorizer(lambda *action: _judge(refused, *action))
+    try:
+        yield
+    finally:
+        db.set_authorizer(None)
+        for limit, most in before.items():
+            db.setlimit(limit, most)
 
 
 def _judge(refused: list[str], action: int, first: str | None, second: str | None, *_: object) -> int:

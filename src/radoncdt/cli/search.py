@@ -12,7 +12,7 @@ from numpy.linalg import LinAlgError
 from radoncdt._files import write_whole
 from radoncdt.catalogue import Catalogue, CatalogueError, Result
 from radoncdt.catalogue import report as pages
-from radoncdt.catalogue.store import may_write
+from radoncdt.catalogue.connection import may_write
 from radoncdt.cli.catalogue import printable
 from radoncdt.cli.options import (
     check_folder,

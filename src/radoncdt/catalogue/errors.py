@@ -1,0 +1,5 @@
+"""Errors of catalogues."""
+
+
+class CatalogueError(ValueError):
+    """A file that is not a catalogue, or cannot be used as one. The message names the file and says why."""

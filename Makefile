@@ -1,13 +1,17 @@
 # Every target makes the virtual environment it needs, below .venv/.
 PYTHON ?= python3
 
-.PHONY: test reproduce demo bench bench-quick picture clean
+.PHONY: test stress reproduce demo bench bench-quick picture clean
 
 test: .venv/test/ready
 	.venv/test/bin/ruff check .
 	.venv/test/bin/ruff format --check .
 	.venv/test/bin/mypy
 	.venv/test/bin/pytest --numprocesses 2
+
+# catalogues used by many processes, damaged, killed; STRESS takes options such as "--part b,c --seed 1"
+stress: .venv/test/ready
+	PYTHONPATH=tests .venv/test/bin/python -m stress $(STRESS)
 
 reproduce: .venv/run/ready
 	.venv/run/bin/radoncdt reproduce --out reproduction

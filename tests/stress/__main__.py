@@ -1,0 +1,119 @@
+"""Run all parts, or some, and say which requirements are broken."""
+
+import argparse
+import faulthandler
+import multiprocessing
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+from stress import damage, interleaved, kills, threads, writers
+from stress.findings import Findings, Progress
+
+PROCESSES = 2  # that examine damaged files
+CHUNK = 20  # damaged files that a process examines at a time
+PATIENCE = 120.0  # seconds for that; a process that takes longer prints its stacks and ends
+
+TITLES = {
+    "a": "ten processes, and pairs of commands",
+    "b": "zeroed pages",
+    "c": "flipped bits",
+    "d": "killed commands",
+    "e": "four threads",
+}
+
+
+def a(folder: Path, options: argparse.Namespace) -> Findings:
+    findings = writers.run(folder / "writers", options.seconds, options.seed)
+    print("  a: pairs of commands", flush=True)
+    findings.merge(interleaved.run(interleaved.make(folder / "pairs", options.seed), most=12, slow=3))
+    return findings
+
+
+def b(folder: Path, options: argparse.Namespace) -> Findings:
+    made = damage.make(folder / "whole", options.seed)
+    return _examined("b", made, damage.pages((made / "marks.db").read_bytes()))
+
+
+def c(folder: Path, options: argparse.Namespace) -> Findings:
+    made = damage.make(folder / "whole", options.seed)
+    return _examined("c", made, damage.flips(made / "marks.db", options.flips, options.seed))
+
+
+def d(folder: Path, options: argparse.Namespace) -> Findings:
+    return kills.run(folder, options.kills, options.seed)
+
+
+def e(folder: Path, options: argparse.Namespace) -> Findings:
+    return threads.run(folder, options.seed, seconds=options.seconds / 6)
+
+
+PARTS: dict[str, Callable[[Path, argparse.Namespace], Findings]] = {"a": a, "b": b, "c": c, "d": d, "e": e}
+
+
+def _examined(name: str, folder: Path, damages: list[damage.Damage]) -> Findings:
+    """Damaged files, examined in a few processes."""
+    progress, findings = Progress(name), Findings()
+    chunks = [damages[k : k + CHUNK] for k in range(0, len(damages), CHUNK)]
+    with ProcessPoolExecutor(PROCESSES, multiprocessing.get_context("spawn")) as pool:
+        futures = [pool.submit(_examine, folder, chunk) for chunk in chunks]
+        for future in as_completed(futures):
+            try:
+                findings.merge(future.result())
+            except BrokenProcessPool:
+                findings.fail("a process ended or hung", "its stacks are above")
+            progress.say(f"{findings.counts['files']} of {len(damages)} files")
+    return findings
+
+
+def _examine(folder: Path, damages: list[damage.Damage]) -> Findings:
+    faulthandler.dump_traceback_later(PATIENCE, exit=True)
+    findings = damage.examine(folder, damages)
+    faulthandler.cancel_dump_traceback_later()
+    return findings
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser("stress", description="Catalogues under stress.")
+    parser.add_argument("--part", default=",".join(PARTS), help="parts to run (default %(default)s)")
+    parser.add_argument("--seconds", type=float, default=60, help="time of the ten processes (default %(default)s)")
+    parser.add_argument("--flips", type=int, default=2000, help="bits to flip (default %(default)s)")
+    parser.add_argument("--kills", type=int, default=100, help="commands to kill (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    chosen = options.part.split(",")
+    if not set(chosen) <= set(PARTS):
+        parser.error(f"--part must be some of {','.join(PARTS)}, got {options.part}")
+    os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # of the processes that are started
+    results: dict[str, tuple[Findings, float]] = {}
+    for name in chosen:
+        print(f"{name}: {TITLES[name]}", flush=True)
+        begun = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix="radoncdt-stress-") as folder:
+            findings = PARTS[name](Path(folder), options)
+        results[name] = findings, time.monotonic() - begun
+        _print(findings)
+    print(f"\n{'part':40} {'seconds':>8} {'commands':>9} {'broken requirements':>20}")
+    for name, (findings, seconds) in results.items():
+        done = findings.counts["commands"] + findings.counts["operations"] + 2 * findings.counts["pairs"]
+        print(f"{f'{name}: {TITLES[name]}':40} {seconds:8.0f} {done:9,} {findings.broken.total():20,}")
+    return 1 if any(findings.broken for findings, _ in results.values()) else 0
+
+
+def _print(findings: Findings) -> None:
+    print("  " + ", ".join(f"{what}: {n:,}" for what, n in findings.counts.items()))
+    for remark in findings.remarks:
+        print(f"  remark: {remark}")
+    for reason, n in findings.broken.most_common():
+        example = " ".join(findings.examples[reason].split())
+        print(f"  BROKEN {n:,} times: {reason}\n    {example}")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,187 @@
+"""Commands that write, killed with SIGKILL."""
+
+import hashlib
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from radoncdt.catalogue import Catalogue
+from stress import commands, images
+from stress.findings import Findings, Progress
+from stress.forks import Ended, Forks
+
+N_ENTRIES, N_MORE = 34, 10
+OLD = Path(__file__).parent.parent / "data" / "schema1.db"  # a catalogue of the first schema
+ATTEMPTS = 4  # commands per kill at most, because some end before they are killed
+
+State = dict[str, tuple]
+"""What is known of every entry, by its file; numbers are left out."""
+
+
+@dataclass
+class Case:
+    """A command that is killed, and the catalogue that it starts from, None if it makes one."""
+
+    name: str
+    command: str
+    folder: Path
+    start: Path | None
+    arguments: list[str]
+    before: State = field(default_factory=dict)
+    complete: State = field(default_factory=dict)
+    known: set[str] = field(default_factory=set)  # problems that check reports without kills: missing image files
+    runs: list[Ended] = field(default_factory=list)  # that were not killed
+
+    @property
+    def db(self) -> Path:
+        return self.folder / "marks.db"
+
+    def restore(self) -> None:
+        for old in self.folder.glob("marks.db*"):
+            old.unlink()
+        if self.start is not None:
+            shutil.copyfile(self.start, self.db)
+
+    def span(self, writing: bool) -> float:
+        """Seconds that the command takes, in all or from its first write; the median of what was seen."""
+        return float(np.median([run.seconds - (run.first_write or 0) * writing for run in self.runs]))
+
+    def learn(self, forks: Forks) -> None:
+        """What the command does if it is not killed."""
+        self.restore()
+        self.before = state_of(self.db) if self.start else {}
+        self.known = commands.problems(commands.call(commands.check(self.db)).out) if self.start else set()
+        self.runs = [forks.run(self.arguments)]
+        if self.runs[0].status != 0:
+            raise RuntimeError(f"{self.name} fails: {self.runs[0].err}")
+        self.complete = state_of(self.db)
+        self.known |= commands.problems(commands.call(commands.check(self.db)).out)
+
+
+def state_of(db: Path) -> State:
+    """Metadata and pictures of all entries."""
+    found = {}
+    with Catalogue(db) as catalogue:
+        for entry in catalogue.entries():
+            picture = hashlib.sha256(catalogue.picture(entry["entry"])).hexdigest()
+            known = {k: v for k, v in entry.items() if k not in ("entry", "file") and v is not None}
+            found[entry["file"]] = (*sorted(known.items()), picture)
+    return found
+
+
+def make(folder: Path, seed: int, findings: Findings) -> list[Case]:
+    """Every command that writes."""
+    names = [*(f"{k:03}" for k in range(N_ENTRIES)), *(f"more{k}" for k in range(N_MORE))]
+    files = images.save_marks(folder / "marks", names, seed)
+    old, more = files[:N_ENTRIES], files[N_ENTRIES:]
+    table = images.save_table(folder / "first.csv", old, token="first")
+    more_table = images.save_table(folder / "more.csv", more, token="more")
+    new_table = images.save_table(folder / "second.csv", old[::2], token="second", motif="crown", extra="new")
+    start, db = folder / "start.db", folder / "marks.db"
+    commands.must(commands.add(start, *old, metadata=table))
+    cases = [
+        Case("add to a new file", "add", folder, None, commands.add(db, *more, metadata=more_table)),
+        Case("add to a file", "add", folder, start, commands.add(db, *more, metadata=more_table)),
+        Case("remove", "remove", folder, start, commands.remove(db, *range(1, N_ENTRIES, 3))),
+        Case("update", "update", folder, start, commands.update(db, new_table)),
+        Case("calibrate", "calibrate", folder, start, commands.calibrate(db)),
+    ]
+    if not commands.exists(commands.migrate(db)):
+        findings.remarks.append("there is no command to migrate a catalogue; it is not killed")
+    elif not OLD.exists():
+        findings.remarks.append(f"there is no catalogue of the first schema, {OLD.name}; no migration is killed")
+    else:
+        cases.append(Case("migrate", "migrate", folder, OLD, commands.migrate(db)))
+    return cases
+
+
+def load(forks: Forks, cases: list[Case]) -> None:
+    """Let the process that forks load all that the commands need, and learn what they do."""
+    for case in cases:
+        case.restore()
+        forks.load(case.arguments)
+    for case in cases:
+        case.learn(forks)
+
+
+def run(folder: Path, kills: int, seed: int) -> Findings:
+    """Kill commands at random moments, half of them after they began to write."""
+    findings, progress, random = Findings(), Progress("d"), np.random.default_rng(seed)
+    cases = make(folder, seed, findings)
+    with Forks(folder) as forks:
+        load(forks, cases)
+        for k in range(ATTEMPTS * kills):
+            case, writing = cases[k % len(cases)], k // len(cases) % 2 == 1
+            case.restore()
+            delay = case.span(writing) * random.uniform()
+            ended = forks.run(case.arguments, delay=delay, writing=writing)
+            if not ended.killed:
+                case.runs.append(ended)
+            judge(case, ended, f"{case.name}, attempt {k}", findings)
+            progress.say(f"{findings.counts['killed']} of {kills} kills")
+            if findings.counts["killed"] == kills:
+                break
+    findings.require(findings.counts["killed"] == kills, "too few commands were killed in time")
+    return findings
+
+
+def run_at_statements(folder: Path, seed: int, *, most: int, slow: int) -> Findings:
+    """Commands that kill themselves before some of the statements that write, and before the last statement.
+
+    `most` is how many statements at most, `slow` the same for calibrate, which takes a second or two.
+    """
+    findings = Findings()
+    cases = make(folder, seed, findings)
+    with Forks(folder) as forks:
+        load(forks, cases)
+        for case in cases:
+            letters = case.runs[0].statements
+            writes = [k for k, letter in enumerate(letters) if letter == "w"]
+            places = slow if case.command == "calibrate" else most
+            chosen = {writes[i] for i in np.linspace(len(writes) - 1, 0, places).astype(int)}
+            for k in sorted(chosen if places == slow else chosen | {len(letters) - 1}):
+                case.restore()
+                ended = forks.run(case.arguments, kill_at=k)
+                findings.require(ended.killed, f"{case.name} was not killed", f"statement {k}: {ended.err}")
+                judge(case, ended, f"{case.name}, killed before statement {k}", findings)
+    return findings
+
+
+def judge(case: Case, ended: Ended, where: str, findings: Findings) -> None:
+    """Whether a killed command has left a whole catalogue, lost nothing, and can be run again."""
+    findings.count("commands")
+    findings.count("killed", ended.killed)
+    findings.count(f"killed: {case.name}", ended.killed)
+    findings.count("killed while writing", ended.killed and "w" in ended.statements)
+    if not ended.killed and ended.status != 0:
+        findings.fail(f"{case.name} fails", f"{where}: {ended.err}")
+    after = _after(case, where, findings)
+    if after is not None:
+        said = commands.acknowledged(case.command, ended.out)
+        findings.count("acknowledged before the kill", said and ended.killed)
+        files = {*case.before, *case.complete}
+        allowed = [(case.complete.get(f),) if said else (case.before.get(f), case.complete.get(f)) for f in files]
+        lost = [file for file, known in zip(files, allowed) if after.get(file) not in known]
+        findings.require(not lost and set(after) <= files, f"{case.name}: entries are lost", f"{where}: {lost[:3]}")
+    again = commands.call(case.arguments)
+    gone = case.command == "remove" and again.status == 2 and after == case.complete  # they are removed already
+    if not findings.require(again.status == 0 or gone, f"{case.name} fails when run again", f"{where}: {again.text}"):
+        return
+    finished = _after(case, f"{where}, run again", findings)
+    findings.require(finished == case.complete, f"{case.name}: the second run does not complete the first", where)
+
+
+def _after(case: Case, where: str, findings: Findings) -> State | None:
+    """The entries that are there, None if they cannot be read."""
+    if not case.db.exists() and case.start is None:
+        return {}
+    if case.start is None and case.db.stat().st_size == 0:
+        findings.count("empty files")
+    checked = commands.call(commands.check(case.db))
+    new = commands.problems(checked.out) - case.known
+    whole = checked.status in ((0, 1) if case.known else (0,)) and not new
+    if not findings.require(whole, f"{case.name}: check fails after the kill", f"{where}: {checked.text} {new}"):
+        return None
+    return state_of(case.db)

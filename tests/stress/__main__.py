@@ -1,23 +1,15 @@
 """Run all parts, or some, and say which requirements are broken."""
 
 import argparse
-import faulthandler
-import multiprocessing
 import os
 import sys
 import tempfile
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from stress import damage, interleaved, kills, threads, writers
-from stress.findings import Findings, Progress
-
-PROCESSES = 2  # that examine damaged files
-CHUNK = 20  # damaged files that a process examines at a time
-PATIENCE = 120.0  # seconds for that; a process that takes longer prints its stacks and ends
+from stress.findings import Findings
 
 TITLES = {
     "a": "ten processes, and pairs of commands",
@@ -37,12 +29,12 @@ def a(folder: Path, options: argparse.Namespace) -> Findings:
 
 def b(folder: Path, options: argparse.Namespace) -> Findings:
     made = damage.make(folder / "whole", options.seed)
-    return _examined("b", made, damage.pages((made / "marks.db").read_bytes()))
+    return damage.run("b", made, damage.pages((made / "marks.db").read_bytes()))
 
 
 def c(folder: Path, options: argparse.Namespace) -> Findings:
     made = damage.make(folder / "whole", options.seed)
-    return _examined("c", made, damage.flips(made / "marks.db", options.flips, options.seed))
+    return damage.run("c", made, damage.flips(made / "marks.db", options.flips, options.seed))
 
 
 def d(folder: Path, options: argparse.Namespace) -> Findings:
@@ -54,28 +46,6 @@ def e(folder: Path, options: argparse.Namespace) -> Findings:
 
 
 PARTS: dict[str, Callable[[Path, argparse.Namespace], Findings]] = {"a": a, "b": b, "c": c, "d": d, "e": e}
-
-
-def _examined(name: str, folder: Path, damages: list[damage.Damage]) -> Findings:
-    """Damaged files, examined in a few processes."""
-    progress, findings = Progress(name), Findings()
-    chunks = [damages[k : k + CHUNK] for k in range(0, len(damages), CHUNK)]
-    with ProcessPoolExecutor(PROCESSES, multiprocessing.get_context("spawn")) as pool:
-        futures = [pool.submit(_examine, folder, chunk) for chunk in chunks]
-        for future in as_completed(futures):
-            try:
-                findings.merge(future.result())
-            except BrokenProcessPool:
-                findings.fail("a process ended or hung", "its stacks are above")
-            progress.say(f"{findings.counts['files']} of {len(damages)} files")
-    return findings
-
-
-def _examine(folder: Path, damages: list[damage.Damage]) -> Findings:
-    faulthandler.dump_traceback_later(PATIENCE, exit=True)
-    findings = damage.examine(folder, damages)
-    faulthandler.cancel_dump_traceback_later()
-    return findings
 
 
 def main() -> int:

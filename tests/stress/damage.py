@@ -1,10 +1,14 @@
 """Damaged files: pages that are zeroed, bits that are flipped."""
 
+import faulthandler
 import functools
+import multiprocessing
 import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,9 +17,12 @@ import numpy as np
 
 from radoncdt.catalogue import Catalogue, CatalogueError, MetadataError
 from stress import commands, images
-from stress.findings import Findings, described
+from stress.findings import Findings, Progress, described
 
 N_ENTRIES = 40
+PROCESSES = 2  # that examine damaged files
+CHUNK = 20  # damaged files that a process examines at a time
+PATIENCE = 120.0  # seconds for that; a process that takes longer prints its stacks and ends
 AIMED = 0.3  # share of the flipped bits that are aimed at the summaries
 PIECE = 32  # bytes that are enough to find a place of the file
 
@@ -64,7 +71,8 @@ class Specimen:
         answer = [outcome.status, outcome.out.replace(str(self.folder), "")]
         answer += [images.arrays_in(out) if out.suffix == ".npz" else out.read_bytes() for out in outs if out.exists()]
         if name == "add" and outcome.status == 0:
-            answer.append(commands.call(commands.list_entries(self.db)).out)
+            lines = commands.call(commands.list_entries(self.db)).out.splitlines()
+            answer.append([line.partition("  ")[2] for line in lines])  # a new entry may have any number
         return outcome, answer
 
     def answer(self, name: str, number: int) -> Any:
@@ -142,6 +150,40 @@ def damaged(data: bytes, damage: Damage) -> bytes:
     else:
         changed[where // 8] ^= 1 << where % 8
     return bytes(changed)
+
+
+def run(name: str, folder: Path, damages: Sequence[Damage]) -> Findings:
+    """Examine damaged files in a few processes; if one ends or hangs, what is left is examined one by one."""
+    progress, findings = Progress(name), Findings()
+    left = _examine_chunks(folder, [damages[k : k + CHUNK] for k in range(0, len(damages), CHUNK)], findings, progress)
+    for damage in [damage for chunk in left for damage in chunk]:
+        if _examine_chunks(folder, [[damage]], findings, progress):
+            findings.fail("a process ended or hung", f"{damage[0]} {damage[1]}; its stacks are above")
+    return findings
+
+
+def _examine_chunks(
+    folder: Path, chunks: Sequence[Sequence[Damage]], findings: Findings, progress: Progress
+) -> list[Sequence[Damage]]:
+    """Those that a process did not finish."""
+    left = []
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(PROCESSES, len(chunks)), context) as pool:
+        futures = {pool.submit(_examine_in_time, folder, chunk): chunk for chunk in chunks}
+        for future in as_completed(futures):
+            try:
+                findings.merge(future.result())
+            except BrokenProcessPool:
+                left.append(futures[future])
+            progress.say(f"{findings.counts['files']} files")
+    return left
+
+
+def _examine_in_time(folder: Path, damages: Sequence[Damage]) -> Findings:
+    faulthandler.dump_traceback_later(PATIENCE, exit=True)
+    findings = examine(folder, damages)
+    faulthandler.cancel_dump_traceback_later()
+    return findings
 
 
 def examine(folder: Path, damages: Sequence[Damage]) -> Findings:

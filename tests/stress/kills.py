@@ -13,7 +13,7 @@ from stress.findings import Findings, Progress
 from stress.forks import Ended, Forks
 
 N_ENTRIES, N_MORE = 34, 10
-OLD = Path(__file__).parent.parent / "data" / "schema1.db"  # a catalogue of the first schema
+OLD = Path(__file__).parent.parent / "data" / "schema1" / "catalogue.db"  # a catalogue of the first schema
 ATTEMPTS = 4  # commands per kill at most, because some end before they are killed
 
 State = dict[str, tuple]

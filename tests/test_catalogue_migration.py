@@ -130,9 +130,10 @@ def test_a_step_that_fails_changes_nothing(folder, monkeypatch):
         if kind is records.SETTINGS:
             raise sqlite3.OperationalError("database or disk is full")
 
-    with monkeypatch.context() as patch, pytest.raises(OSError, match="disk is full"):
+    with monkeypatch.context() as patch:
         patch.setattr(migration, "_sign", failing)
-        Catalogue.migrate("catalogue.db")
+        with pytest.raises(OSError, match="disk is full"):
+            Catalogue.migrate("catalogue.db")
     assert done[-1] == "settings"
     assert Path("catalogue.db").read_bytes() == content
     assert Catalogue.migrate("catalogue.db") == folder / "catalogue.db.schema1.bak"
@@ -144,9 +145,10 @@ def test_a_copy_that_cannot_be_made_leaves_nothing_behind(folder, monkeypatch):
     def full(*_):
         raise OSError("no space left on device")
 
-    with monkeypatch.context() as patch, pytest.raises(OSError, match="no space left"):
+    with monkeypatch.context() as patch:
         patch.setattr(migration.os, "replace", full)
-        Catalogue.migrate("catalogue.db")
+        with pytest.raises(OSError, match="no space left"):
+            Catalogue.migrate("catalogue.db")
     assert Path("catalogue.db").read_bytes() == content
     assert not [path for path in folder.iterdir() if "bak" in path.name or path.name.startswith(".")]
 

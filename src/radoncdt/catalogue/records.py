@@ -200,6 +200,8 @@ def settings_of(text: str) -> Settings:
     for name in ("n_angles", "n_levels"):
         if type(found[name]) is not int or not 1 <= found[name] <= MAX_ANGLES:
             raise ValueError(f"{name} must be from 1 to {MAX_ANGLES}, got {shortened(found[name])}")
+    if type(found["nu"]) not in (int, float):
+        raise ValueError(f"nu must be a number, got {shortened(found['nu'])}")
     try:
         return Settings.choose(**{**found, "nu": found["nu"] or 1.0})
     except TypeError as error:

@@ -409,8 +409,9 @@ class Store:
                 version = schema.check_structure(db, self.path)
                 for view in schema.VIEWS.get(version, ()):
                     db.execute(view)
+                lasting = version == schema.VERSION and _is_file(db)
             yield db, version
-            keep = version == schema.VERSION and _is_file(db)
+            keep = lasting
         finally:
             with self._lock:
                 if keep and not db.in_transaction and not self._closed:

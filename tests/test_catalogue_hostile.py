@@ -1,0 +1,323 @@
+"""Catalogues that are shared, linked, empty, damaged or made by somebody who means harm."""
+
+import os
+import shutil
+import sqlite3
+import threading
+from contextlib import closing
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+from files import run
+from marks import MARKS, change, content, save, save_marks
+from PIL import Image
+
+from radoncdt.catalogue import Catalogue, CatalogueError, connection, records, report, schema, store
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hostile")
+    save_marks(folder / "marks", 12)
+    with Catalogue(folder / "marks.db", create=True) as catalogue:
+        catalogue.add(folder / "marks", metadata=folder / "marks.csv")
+    return folder
+
+
+@pytest.fixture
+def folder(made, tmp_path, monkeypatch):
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def sign(path, table):
+    """Give the rows of a table the checksums of what they hold now, as somebody who means harm would."""
+    with Catalogue(path) as catalogue, catalogue._store.snapshot() as snapshot:
+        kinds = [*vars(records).values(), snapshot.metadata_kind]
+    kind = next(each for each in kinds if isinstance(each, records.Kind) and each.table == table)
+    names = ", ".join(f'"{name}"' for name in kind.fields)
+    with closing(sqlite3.connect(path)) as db, db:
+        for row in db.execute(f"SELECT {names} FROM {table}").fetchall():
+            total = records.checksum(kind, row)
+            db.execute(f'UPDATE {table} SET "{schema.CHECKSUM}" = ? WHERE "{kind.key}" = ?', [total, row[0]])
+
+
+# ---------------------------------------------------------------- threads and other processes
+
+
+def test_threads_share_a_catalogue(folder):
+    expected = {}
+    with Catalogue("marks.db", write=True) as catalogue:
+        for k in range(4):
+            expected[k] = [(m.entry, m.score) for m in catalogue.search(f"marks/{k:03}.png", chances=False).matches]
+        failures = []
+
+        def work(k):
+            try:
+                for _ in range(3):
+                    found = catalogue.search(f"marks/{k:03}.png", chances=False, n_jobs=2).matches
+                    assert [(m.entry, m.score) for m in found] == expected[k]
+                    assert len(catalogue.entries()) == len(catalogue) == 12
+                    catalogue.picture(k + 1)
+                    catalogue.set(k + 1, place=f"place {k}")
+            except BaseException as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=work, args=[k]) for k in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert failures == []
+        assert [catalogue.entry(k + 1)["place"] for k in range(4)] == [f"place {k}" for k in range(4)]
+        assert catalogue.check() == []
+
+
+def test_what_is_read_together_belongs_together(folder):
+    """Another process removes an entry while a snapshot is open."""
+    other = Catalogue("marks.db", write=True)
+    with Catalogue("marks.db") as catalogue, catalogue._store.snapshot() as snapshot:
+        numbers = snapshot.numbers()
+        with other._store._connection("BEGIN IMMEDIATE") as (db, _):
+            db.execute("DELETE FROM entries WHERE id = 3")  # is not committed before the reader is done
+            assert len(snapshot.descriptors(numbers)) == len(snapshot.entries()) == 12
+    other.close()
+
+
+def test_a_report_shows_entries_that_were_removed_since(folder):
+    with Catalogue("marks.db", write=True) as catalogue:
+        found = catalogue.search("marks/003.png", chances=False)
+        catalogue.remove([match.entry for match in found.matches])
+        assert "marks/003.png" in report.html(catalogue, [found])
+
+
+def test_exports_hold_what_belongs_together(folder, monkeypatch):
+    """An entry that is removed while entries are exported is there as a whole or not at all."""
+    from radoncdt.catalogue import exporting
+
+    save_descriptors, other = exporting._save_descriptors, Catalogue("marks.db", write=True)
+
+    def interrupted(*arguments):
+        with pytest.raises(CatalogueError, match="another process"):
+            other.remove([3])
+        return save_descriptors(*arguments)
+
+    monkeypatch.setattr(connection, "WAIT", 0.01)
+    other.close()
+    other = Catalogue("marks.db", write=True)
+    monkeypatch.setattr(exporting, "_save_descriptors", interrupted)
+    with Catalogue("marks.db") as catalogue:
+        assert catalogue.export("out.npz") == 12
+    other.close()
+    with np.load("out.npz") as arrays:
+        assert len(arrays["numbers"]) == len(arrays["values"]) == 12
+
+
+def test_a_closed_catalogue_says_so(folder):
+    catalogue = Catalogue("marks.db")
+    catalogue.close()
+    with pytest.raises(CatalogueError, match="was closed"):
+        catalogue.entries()
+
+
+def test_a_catalogue_that_is_read_is_not_changed(folder):
+    with Catalogue("marks.db") as catalogue, pytest.raises(CatalogueError, match="opened to be read only"):
+        catalogue.remove([1])
+
+
+def test_refused_files_are_closed(folder, monkeypatch):
+    opened = []
+    connect = sqlite3.connect
+
+    def noted(*arguments, **options):
+        opened.append(connect(*arguments, **options))
+        return opened[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", noted)
+    change("marks.db", "PRAGMA user_version = 99")
+    with pytest.raises(CatalogueError, match="newer"):
+        Catalogue("marks.db")
+    for db in opened:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            db.execute("SELECT 1")
+
+
+# ---------------------------------------------------------------- links and empty files
+
+
+def test_a_link_to_a_catalogue_is_the_catalogue(folder, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    link = elsewhere / "link.db"
+    link.symlink_to(folder / "marks.db")
+    before = content("marks.db")
+    with Catalogue(link, write=True) as catalogue:
+        assert catalogue.check() == []
+        assert catalogue.add(folder / "marks")[:2] == (0, 12)
+        assert catalogue.path == folder / "marks.db"
+    assert content("marks.db") == before
+    assert [path.name for path in elsewhere.iterdir()] == ["link.db"]
+
+
+def test_folders_that_are_links_are_what_they_lead_to(folder, tmp_path_factory):
+    linked = tmp_path_factory.mktemp("elsewhere") / "linked"
+    linked.symlink_to(folder, target_is_directory=True)
+    save(folder / "marks" / "new.png", MARKS[20].image())
+    with Catalogue(linked / "marks.db", write=True) as catalogue:
+        catalogue.add(linked / "marks")
+        assert catalogue.entry(13)["file"] == "marks/new.png"
+
+
+@pytest.mark.parametrize("command", ["list", "check", "export", "search", "remove", "update", "add"])
+def test_an_empty_file_is_an_empty_catalogue(folder, command, capsys):
+    """Such as a process leaves that is killed before its first commit."""
+    Path("empty.db").touch()
+    more = {"export": ["out.csv"], "search": ["marks/000.png"], "remove": [1], "update": ["--metadata", "marks.csv"]}
+    name = ["search"] if command == "search" else ["catalogue", command]
+    status = run(*name, "empty.db", *more.get(command, ["marks"] if command == "add" else []))
+    out, err = capsys.readouterr()
+    expected = {"search": (2, "has no entries"), "remove": (2, "there is no entry 1"), "update": (1, "")}
+    assert (status, expected.get(command, (0, ""))[1] in err) == (expected.get(command, (0, ""))[0], True)
+    if command == "add":
+        assert "12 added" in out
+
+
+def test_an_empty_file_may_be_filled_meanwhile(folder):
+    Path("empty.db").touch()
+    with Catalogue("empty.db") as reader:
+        assert len(reader) == 0
+        with Catalogue("empty.db", create=True) as writer:
+            writer.add("marks/000.png")
+        assert len(reader) == 1
+
+
+# ---------------------------------------------------------------- rows that mean harm
+
+
+def bomb():
+    buffer = BytesIO()
+    Image.new("1", (20_000, 20_000)).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+HARMFUL = {
+    "file: NULL bytes": ("entries", "UPDATE entries SET file = x'ff00' WHERE id = 4", []),
+    "file: endless": ("entries", "UPDATE entries SET file = ? WHERE id = 4", ["x" * 2_000_000]),
+    "ink: nested": ("entries", "UPDATE entries SET ink = ? WHERE id = 4", ["[" * 50_000]),
+    "ink: list": ("entries", "UPDATE entries SET ink = '[1]' WHERE id = 4", []),
+    "ink: unknown option": ("entries", """UPDATE entries SET ink = '{"colour": 1}' WHERE id = 4""", []),
+    "width: 0": ("entries", "UPDATE entries SET width = 0 WHERE id = 4", []),
+    "height: real": ("entries", "UPDATE entries SET height = 1.5 WHERE id = 4", []),
+    "width: huge": ("entries", "UPDATE entries SET width = 9223372036854775807 WHERE id = 4", []),
+    "hash: short": ("entries", "UPDATE entries SET hash = 'abc' WHERE id = 4", []),
+    "note: blob": ("entries", "UPDATE entries SET note = x'00' WHERE id = 4", []),
+    "motif: blob": ("metadata", "UPDATE metadata SET motif = x'00' WHERE entry = 4", []),
+    "date: text": ("metadata", "UPDATE metadata SET date = 'soon' WHERE entry = 4", []),
+    "width_mm: negative": ("metadata", "UPDATE metadata SET width_mm = -1 WHERE entry = 4", []),
+    "picture: text": ("pictures", "UPDATE pictures SET picture = 'text' WHERE entry = 4", []),
+    "picture: no PNG": ("pictures", "UPDATE pictures SET picture = x'1234' WHERE entry = 4", []),
+    "picture: bomb": ("pictures", "UPDATE pictures SET picture = ? WHERE entry = 4", [bomb()]),
+    "curves: text": ("descriptors", "UPDATE descriptors SET curves = 'text' WHERE entry = 4", []),
+    "curves: short": ("descriptors", "UPDATE descriptors SET curves = x'00' WHERE entry = 4", []),
+    "curves: infinite": ("descriptors", "UPDATE descriptors SET curves = ? WHERE entry = 4", [b"\x00\x7c" * 1792]),
+    "moments: zero": ("descriptors", "UPDATE descriptors SET moments = zeroblob(48) WHERE entry = 4", []),
+    "settings: nested": ("settings", "UPDATE settings SET value = ? WHERE name = 'descriptors'", ['{"a":' * 30_000]),
+    "settings: huge": (
+        "settings",
+        "UPDATE settings SET value = replace(value, '64', '64000000') WHERE name = 'descriptors'",
+        [],
+    ),
+    "settings: types": (
+        "settings",
+        "UPDATE settings SET value = replace(value, '10.0', '[]') WHERE name = 'descriptors'",
+        [],
+    ),
+    "no descriptor": ("descriptors", "DELETE FROM descriptors WHERE entry = 4", []),
+    "no metadata": ("metadata", "DELETE FROM metadata WHERE entry = 4", []),
+    "no picture": ("pictures", "DELETE FROM pictures WHERE entry = 4", []),
+    "descriptor without entry": ("descriptors", "UPDATE descriptors SET entry = 99 WHERE entry = 4", []),
+}
+
+
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize("name", HARMFUL)
+def test_harmful_rows_are_refused_by_name(folder, name, signed, capsys):
+    """Whether the checksum fits or not, no command ends otherwise than with a status and a line that says why."""
+    table, statement, values = HARMFUL[name]
+    change("marks.db", statement, values)
+    if signed:
+        sign("marks.db", table)
+    commands = [
+        ("catalogue", "list", "marks.db"),
+        ("catalogue", "show", "marks.db", 4),
+        ("search", "marks.db", "marks/003.png", "--no-chances"),
+        ("catalogue", "export", "marks.db", "out.npz"),
+        ("catalogue", "update", "marks.db", "--metadata", "marks.csv"),
+    ]
+    statuses = [run(*command) for command in commands]
+    assert set(statuses) <= {0, 2}
+    assert 2 in statuses
+    err = capsys.readouterr().err
+    assert "entry 4 is damaged" in err or "settings" in err
+    assert len(err) < 5000
+    assert run("catalogue", "check", "marks.db") == 1
+    if table != "settings":
+        assert run("catalogue", "remove", "marks.db", 4) == 0
+        assert run("catalogue", "add", "marks.db", "marks", "--metadata", "marks.csv") == 0
+    capsys.readouterr()
+
+
+STRUCTURES = {
+    "a view for a table": ["DROP TABLE failures", "CREATE VIEW failures AS SELECT 1 AS file, 2 AS hash, 3 AS reason"],
+    "a view that never ends": [
+        "DROP TABLE failures",
+        "CREATE VIEW failures AS WITH RECURSIVE n(file) AS (SELECT 1 UNION ALL SELECT file + 1 FROM n) "
+        "SELECT file, 'h' AS hash, 'r' AS reason, 0 AS c FROM n",
+    ],
+    "a trigger": ["CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM entries; END"],
+    "a table is missing": ["DROP TABLE pictures"],
+    "another column": ["ALTER TABLE entries ADD COLUMN more"],
+    "another name": ["ALTER TABLE descriptors RENAME COLUMN curves TO bends"],
+    "a virtual table": ["DROP TABLE failures", "CREATE VIRTUAL TABLE failures USING fts5(file, hash, reason)"],
+}
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_other_structures_are_refused(folder, name, capsys):
+    for statement in STRUCTURES[name]:
+        try:
+            change("marks.db", statement)
+        except sqlite3.OperationalError as error:
+            if "no such module" in str(error):
+                pytest.skip("SQLite has no such tables here")
+            raise
+    before = Path("marks.db").read_bytes()
+    for command in (("catalogue", "list", "marks.db"), ("catalogue", "add", "marks.db", "marks")):
+        assert run(*command) == 2
+        assert "marks.db: " in capsys.readouterr().err
+    assert Path("marks.db").read_bytes() == before
+
+
+def test_statements_have_a_limit(folder, monkeypatch):
+    """Whatever a file makes of a statement, it ends."""
+    monkeypatch.setattr(store, "STEPS", 0)
+    monkeypatch.setattr(store, "STEPS_PER_BYTE", 0)
+    monkeypatch.setattr(store, "TICK", 1)
+    with Catalogue("marks.db") as catalogue, pytest.raises(CatalogueError, match="takes more steps than its size"):
+        catalogue.entries()
+
+
+@pytest.mark.parametrize("number", [0, -1, 2**63, 10**30])
+def test_numbers_that_no_entry_has_are_refused(folder, number):
+    with Catalogue("marks.db") as catalogue, pytest.raises(CatalogueError, match=f"there is no entry {number}"):
+        catalogue.entry(number)
+
+
+def test_read_only_folders_are_read(folder):
+    if os.geteuid() == 0:
+        pytest.skip("root may write everywhere")
+    Path("marks.db").chmod(0o400)
+    with Catalogue("marks.db") as catalogue:
+        assert len(catalogue) == 12

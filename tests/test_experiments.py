@@ -642,12 +642,17 @@ def test_the_bar_goes_to_its_end_and_tells_what_remains(tmp_path, monkeypatch):
 
     bars = []
 
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
     class Bar(tqdm.tqdm):
         def __init__(self, *arguments, **options):
-            super().__init__(*arguments, **{**options, "disable": False, "delay": 0, "file": io.StringIO()})
+            super().__init__(*arguments, **{**options, "delay": 0})
             bars.append(self)
 
     monkeypatch.setattr(tqdm, "tqdm", Bar)
+    monkeypatch.setattr(sys, "stderr", Terminal())
     choice = experiments.Choice("table3", draws=2, angles=[2], sizes=[10])
     experiments.reproduce(tmp_path, choice, n_jobs=2, progress=True)
     (bar,) = bars

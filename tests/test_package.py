@@ -20,6 +20,7 @@ ORDER = [
     "_files",
     "_lazy",
     "_parallel",
+    "_progress",
     "directions",
     "measures",
     "_kernels",

@@ -41,7 +41,7 @@ def reproduce(
     n_jobs : int or None
         Threads, as in scikit-learn. The figures do not depend on it, bit for bit.
     progress : bool
-        Whether to show a bar, on stderr, if that is a terminal.
+        Whether to show on stderr how far it is: a bar on a terminal, otherwise a line every 30 seconds.
 
     Returns
     -------

@@ -14,6 +14,7 @@ import numpy as np
 
 import radoncdt
 from radoncdt import _checks, _parallel, datasets
+from radoncdt._progress import Progress
 from radoncdt.experiments import paper, rivals, robustness, table1, table2, table3, table4
 from radoncdt.experiments.cells import N_FOLDS, Cell, Result, summarise
 from radoncdt.experiments.protocol import PROTOCOLS
@@ -223,29 +224,25 @@ class Run:
         """
         import scipy.linalg  # noqa: F401  # brings a library of its own, which can be limited only once it is loaded
         from threadpoolctl import threadpool_limits
-        from tqdm import tqdm
 
         stop = threading.Event()
         tasks = self._tasks()
         total = sum(_cost(cell) for _, cells in tasks for cell in cells) + sum(map(_cost, self.missing_trials()))
         workers = _parallel.n_workers(n_jobs, len(tasks) * _parallel.WORTH_A_THREAD)
-        form = "{desc} {percentage:3.0f}%|{bar}| {elapsed} gone, {remaining} to go"
         with (
             threadpool_limits(1),  # products of matrices in several threads may round otherwise
-            tqdm(total=total, bar_format=form, delay=2, smoothing=0, disable=None if progress else True) as bar,
+            Progress[Cell](total=total, show=progress) as bar,
         ):
 
             def work(task: tuple[int, list[Cell]]) -> None:
                 for cell in self._measure(*task):
-                    bar.set_description_str(f"{cell.table}, {cell.protocol}, draw {task[0] + 1}", refresh=False)
-                    bar.update(_cost(cell))
+                    bar.update(_cost(cell), f"{cell.table}, {cell.protocol}, draw {task[0] + 1}")
                     if stop.is_set():
                         return
 
             _parallel.for_each(work, tasks, workers, stop)
             for trial in self._measure_trials(n_jobs):
-                bar.set_description_str(f"robustness, {trial.dataset}", refresh=False)
-                bar.update(_cost(trial))
+                bar.update(_cost(trial), f"robustness, {trial.dataset}")
 
     def _measure_trials(self, n_jobs: int | None) -> Iterator[Trial]:
         """One set of images after the other, each in several threads."""

@@ -21,6 +21,8 @@ ORDER = [
     "_lazy",
     "_parallel",
     "_progress",
+    "_tables",
+    "_text",
     "directions",
     "measures",
     "_kernels",

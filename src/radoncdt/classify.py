@@ -1,7 +1,5 @@
 """Few images of each class, folders being classes: which class do others belong to?"""
 
-import csv
-import io
 import os
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from radoncdt._progress import Progress
+from radoncdt._tables import csv_table
 from radoncdt.descriptors import ROBUST, Descriptors, describe
 from radoncdt.ink import InkError, image_files, read_ink
 
@@ -60,21 +60,20 @@ class Predictions(NamedTuple):
 
     def table(self) -> bytes:
         """A CSV file."""
-        text = io.StringIO(newline="")
-        writer = csv.writer(text)
-        writer.writerow(["file", "class", "predicted", "distance", "margin", "nearest"])
-        for row in zip(self.files, self.labels, self.predicted, self.distances, self.margins, self.nearest):
-            file, label, found, distance, margin, nearest = row
-            writer.writerow([str(file), label or "", found, f"{distance:.6f}", f"{margin:.4g}", str(nearest)])
-        return text.getvalue().encode("utf-8", "surrogateescape")
+        columns = zip(self.files, self.labels, self.predicted, self.distances, self.margins, self.nearest)
+        return csv_table(
+            ["file", "class", "predicted", "distance", "margin", "nearest"],
+            (
+                [str(file), label or "", str(found), round(float(distance), 6), float(f"{margin:.4g}"), str(nearest)]
+                for file, label, found, distance, margin, nearest in columns
+            ),
+        )
 
 
 def read_images(
     folder: str | os.PathLike[str], name: str, *, progress: bool = False, n_jobs: int | None = -1, **ink: Any
 ) -> Images:
     """Read and describe the images of a folder; the folders in it are classes."""
-    from tqdm import tqdm
-
     root = Path(folder)
     if not root.is_dir():
         raise ValueError(f"`{name}` must be a folder of images, got {folder}")
@@ -82,7 +81,7 @@ def read_images(
     labels: list[str | None] = []
     parts: list[Descriptors] = []
     refused: list[str] = []
-    for file in tqdm(image_files([root]), unit="image", delay=2, disable=None if progress else True):
+    for file in Progress(image_files([root]), unit="images", show=progress):
         try:
             parts.append(describe(read_ink(file, **{"kind": "drawing", **ink}), n_jobs=n_jobs, **ROBUST))
         except InkError as error:
@@ -115,7 +114,7 @@ def classify_folders(
         Whether a mirror image is the same.
     n_jobs : int
     progress : bool
-        Whether to draw bars, on a terminal.
+        Whether to show on stderr how far it is: a bar on a terminal, otherwise a line every 30 seconds.
     **ink
         Options of `radoncdt.ink.InkOptions`; the kind is "drawing" by default.
     """

@@ -11,11 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from radoncdt._text import printable
+
 Grey = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 
 SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp"})
 """Files that are taken for images when a folder is read."""
+
+readable = printable
+"""The former name of this function."""
 
 
 LARGEST = 2**31
@@ -198,11 +203,6 @@ def _turned(values: NDArray[Any], orientation: int) -> NDArray[Any]:
     if orientation in (2, 3, 6, 7):
         values = values[:, ::-1]
     return values
-
-
-def readable(name: str | os.PathLike[str]) -> str:
-    """A file name that any terminal or file can show, whatever bytes it is made of."""
-    return os.fsencode(name).decode("utf-8", "replace")
 
 
 def image_files(paths: list[Any]) -> list[Path]:

@@ -167,7 +167,7 @@ def test_years_are_read(tmp_path, text, year):
         ("file,motif\na,b,c\n", "line 2: has 3 cells, but there are 2 columns"),
         ("file,motif\n,b\n", "line 2: names no file"),
         ("file,motif\na,b\na,c\n", "line 3: the file 'a' has a line already"),
-        ("file\0", "is no table of text"),
+        ("file\0", "is not a table of text"),
     ],
 )
 def test_tables_that_are_none_are_refused_before_anything_is_added(folder, text, message):

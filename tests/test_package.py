@@ -58,6 +58,7 @@ ORDER = [
     "datasets.watermarks",
     "datasets",
     "catalogue.errors",
+    "catalogue.limits",
     "catalogue.metadata",
     "catalogue.records",
     "catalogue.schema",

@@ -1,7 +1,5 @@
 """Catalogues as files that other programs read."""
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import IO, Any
@@ -9,6 +7,7 @@ from typing import IO, Any
 import numpy as np
 
 from radoncdt._files import write_whole
+from radoncdt._tables import csv_table
 from radoncdt.catalogue.errors import CatalogueError
 from radoncdt.catalogue.metadata import OWN
 from radoncdt.catalogue.store import Snapshot
@@ -38,12 +37,8 @@ def export(snapshot: Snapshot, entries: list[dict[str, Any]], path: Path) -> int
 
 
 def table(rows: list[dict[str, Any]], columns: list[str]) -> bytes:
-    """A CSV file."""
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, columns)
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue().encode()
+    """A CSV file of some columns, empty where a row has no such value."""
+    return csv_table(columns, ([row.get(name) for name in columns] for row in rows))
 
 
 def _save_descriptors(snapshot: Snapshot, entries: list[dict[str, Any]], file: IO[bytes]) -> None:

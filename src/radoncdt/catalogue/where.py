@@ -1,14 +1,17 @@
 """Which entries a condition of the user's admits: SQL that can read two tables and do nothing else."""
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 
 import numpy as np
 from numpy.typing import NDArray
 
+from radoncdt._text import shortened
 from radoncdt.catalogue.errors import CatalogueError
-from radoncdt.catalogue.metadata import quoted
+from radoncdt.catalogue.metadata import LONGEST_TITLE, quoted
 from radoncdt.catalogue.store import Snapshot
 
 READABLE = {"entries": frozenset({"id", "file", "note"}), "metadata": None}
@@ -33,16 +36,37 @@ FUNCTIONS = frozenset(
     | {"substr", "substring", "trim", "ltrim", "rtrim", "typeof", "upper", "iif"}
 )
 
+LONGEST = 50_000
+"""Bytes of a condition, and of every text in it. The longest cell of metadata has fewer."""
+
 LIMITS = {
-    sqlite3.SQLITE_LIMIT_LENGTH: 50_000,
-    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 50_000,
+    sqlite3.SQLITE_LIMIT_LENGTH: LONGEST,
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: LONGEST + 1000,
     sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 200,
     sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
 }
-"""Of the length of texts and patterns: what a function does with them is not counted in steps."""
+"""Limits on texts and patterns, because the work of functions on them is not counted in steps."""
 
 STEPS = 20_000_000
-"""Of SQLite's machine, at most: no condition needs so many."""
+"""Steps of SQLite's virtual machine. No sensible condition needs this many."""
+
+TOKENS = re.compile(
+    r"""
+      --[^\n]*                              # comments
+    | /\*.*?(?:\*/|\Z)
+    | '[^']*(?:''[^']*)*(?:'|\Z)           # a text, in which '' is one apostrophe
+    | "(?P<double>[^"]*(?:""[^"]*)*)"      # names
+    | `(?P<back>[^`]*(?:``[^`]*)*)`
+    | \[(?P<square>[^]]*)\]
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+"""Comments, texts and quoted names of SQL; everything else is skipped."""
+
+DOT = re.compile(r"\s*\.")
+
+FAULTS = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_TOOBIG})
+"""Errors of SQLite that a condition is to blame for, and not the file."""
 
 
 def admitted(snapshot: Snapshot, condition: str) -> NDArray[np.int64]:
@@ -51,34 +75,41 @@ def admitted(snapshot: Snapshot, condition: str) -> NDArray[np.int64]:
     Raises
     ------
     CatalogueError
-        When it is no condition, or would do anything but compare metadata.
+        When it is not a condition, names a column that does not exist, or would do anything but compare metadata.
     """
-    if not isinstance(condition, str):
-        raise TypeError(f"`where` must be a condition in SQL, got {condition!r}")
-    try:
-        condition.encode()
-    except UnicodeEncodeError:
-        raise CatalogueError(f"--where must be a condition in UTF-8, got {condition!r}") from None
-    if "\0" in condition:
-        raise CatalogueError("--where must be a condition, got one with a NUL character")
-    columns = ["entry", *snapshot.columns]
-    shown = ", ".join([*(f"m.{quoted(name)}" for name in columns), "e.file", "e.note"])
+    _check_text(condition)
+    columns, refused = snapshot.columns, list[str]()
+    known = ["entry", *columns, "file", "note"]
+    for name in _quoted_names(condition):
+        if _folded(name) not in map(_folded, known):
+            raise _wrong(condition, f"no such column: {name}", columns)
+    shown = ", ".join(["m.entry", *(f"m.{quoted(name)}" for name in columns), "e.file", "e.note"])
     marks = f"SELECT {shown} FROM main.metadata m JOIN main.entries e ON e.id = m.entry"
-    statement = f"SELECT entry FROM ({marks}) WHERE (\n{condition}\n) ORDER BY entry"
-    refused: list[str] = []
     try:
         with _restricted(snapshot.db, refused):
-            rows = snapshot.rows(statement, steps=STEPS)
+            rows = snapshot.rows(f"SELECT entry FROM ({marks}) WHERE (\n{condition}\n) ORDER BY entry", steps=STEPS)
     except CatalogueError as error:
-        why = f"it may not {refused[0]}" if refused else str(error.__cause__).split("\n")[0]
-        raise CatalogueError(
-            f"--where must be a condition on metadata, such as motif = 'crown' and date < 1500, got {condition!r}: "
-            f"{why}; the columns are file, {', '.join(columns[1:])}"
-        ) from None
+        cause = error.__cause__
+        if getattr(cause, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF not in FAULTS:
+            raise
+        raise _wrong(condition, f"it may not {refused[0]}" if refused else str(cause), columns) from None
     numbers = np.array([row[0] for row in rows], object)
     if not all(isinstance(number, int) for number in numbers):
-        raise CatalogueError(f"--where must be a condition on metadata, got {condition!r}")
+        raise _wrong(condition, "it does not choose entries", columns)
     return numbers.astype(np.int64)
+
+
+def _check_text(condition: object) -> None:
+    if not isinstance(condition, str):
+        raise TypeError(f"`where` must be a condition in SQL, got {shortened(repr(condition))}")
+    try:
+        size = len(condition.encode())
+    except UnicodeEncodeError:
+        raise CatalogueError(f"--where must be a condition in UTF-8, got {shortened(repr(condition))}") from None
+    if "\0" in condition:
+        raise CatalogueError("--where must be a condition, got one with a NUL character")
+    if size > LONGEST:
+        raise CatalogueError(f"--where must be a condition of at most {LONGEST:,} bytes, got {size:,}")
 
 
 @contextmanager
@@ -92,6 +123,34 @@ def _restricted(db: sqlite3.Connection, refused: list[str]) -> Iterator[None]:
         db.set_authorizer(None)
         for limit, most in before.items():
             db.setlimit(limit, most)
+
+
+def _quoted_names(condition: str) -> Iterator[str]:
+    """Names in double quotes, backquotes or square brackets that are not followed by a dot, as those of tables are.
+
+    SQLite takes a name in double quotes for a text if there is no such column.
+    """
+    for token in TOKENS.finditer(condition):
+        if token.lastgroup is not None and not DOT.match(condition, token.end()):
+            quote = {"double": '"', "back": "`"}.get(token.lastgroup)
+            name = token[token.lastgroup]
+            yield name.replace(2 * quote, quote) if quote else name
+
+
+def _folded(name: str) -> str:
+    """A name as SQLite compares it: capital letters do not count, those of ASCII only."""
+    return name.encode().lower().decode()
+
+
+def _wrong(condition: str, why: str, columns: list[str]) -> CatalogueError:
+    known = ["file", *columns]
+    missing = re.match(r"no such column: (.*)", why, re.DOTALL)
+    close = get_close_matches(missing[1].rsplit(".")[-1].lower()[:LONGEST_TITLE], known, 1) if missing else []
+    hint = f"; did you mean {close[0]}?" if close else ""
+    return CatalogueError(
+        "--where must be a condition on metadata, such as motif = 'crown' and date < 1500, got "
+        f"{shortened(repr(condition))}: {shortened(why)}{hint}; the columns are {shortened(', '.join(known), 1000)}"
+    )
 
 
 def _judge(refused: list[str], action: int, first: str | None, second: str | None, *_: object) -> int:

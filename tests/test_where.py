@@ -1,0 +1,168 @@
+"""Conditions on metadata: quoted names, messages, limits."""
+
+import sqlite3
+
+import pytest
+from files import run
+from marks import save_marks
+
+from radoncdt.catalogue import Catalogue, CatalogueError, where
+from radoncdt.catalogue.limits import limit_steps
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A catalogue of three entries."""
+    folder = tmp_path_factory.mktemp("where")
+    save_marks(folder / "marks", 3)
+    rows = ['000,crown,1475,"text ""quoted"" inside",a', "001,it's,1480,[x] -- `y` /*,b", "002,,1490,,c"]
+    (folder / "t.csv").write_text("\n".join(["file,motif,date,remark,Größe", *rows]) + "\n", "utf-8")
+    with Catalogue(folder / "m.db", create=True) as catalogue:
+        catalogue.add(folder / "marks", metadata=folder / "t.csv")
+        yield catalogue
+
+
+@pytest.mark.parametrize(
+    ("condition", "numbers"),
+    [
+        ("\"motif\" = 'crown'", [1]),
+        ("[motif] = 'crown' or `date` = 1480", [1, 2]),
+        ("\"MOTIF\" = 'crown'", [1]),
+        ("\"größe\" = 'a'", [1]),
+        ("\"file\" like '%001.png' and \"note\" = ''", [2]),
+        ('"entry" = 3', [3]),
+        ("remark = 'text \"quoted\" inside'", [1]),
+        ("remark like '%\"quoted\"%'", [1]),
+        ("remark = '[x] -- `y` /*'", [2]),
+        ("motif = 'it''s' and \"date\" = 1480", [2]),
+        ("motif = 'it''s \"x\"'", []),
+        ('date = 1475 -- "no column" [here] `or here`', [1]),
+        ('date /* "nor here", it\'s [a] */ = 1475', [1]),
+        ("date = 1475 /* it's */ and \"motif\" = 'crown' -- it's \"x\"", [1]),
+        ('"motif"=\'crown\'and"date"=1475', [1]),
+        ('EXISTS (SELECT 1 FROM metadata m WHERE "m"."date" = 1490) and date = 1475', [1]),
+        ("motif = ''", []),
+        ("motif is null", [3]),
+        ("'\"' = '\"' and '' = '' and date = 1475", [1]),
+    ],
+)
+def test_names_of_columns_may_be_quoted(made, condition, numbers):
+    assert [entry["entry"] for entry in made.entries(condition)] == numbers
+
+
+@pytest.mark.parametrize(
+    ("condition", "name", "hint"),
+    [
+        ("\"mtoif\" = 'crown'", "mtoif", "motif"),
+        ("\"mtoif\" != 'crown'", "mtoif", "motif"),
+        ('motif = "crown"', "crown", None),
+        ("motif = 'it''s' or \"dat\" < 1500", "dat", "date"),
+        ("[mtoif] = 'crown'", "mtoif", "motif"),
+        ("`mtoif` = 'crown'", "mtoif", "motif"),
+        ("mtoif = 'crown'", "mtoif", "motif"),
+        ("e.mtoif = 'crown'", "e.mtoif", "motif"),
+        ("'\"' = motif or \"chain_distance\" > 3 or motif = '\"'", "chain_distance", "chain_distance_mm"),
+        ('date = 1475 -- it\'s\n and "mtoif" = 1', "mtoif", "motif"),
+        ('date = 1475 /* it\'s */ and "mtoif" = 1', "mtoif", "motif"),
+        ('"id" = 1', "id", None),
+        ('"rowid" = 1', "rowid", None),
+        ("\"GRÖßE\" = 'a'", "GRÖßE", "größe"),  # SQLite folds the letters of ASCII alone
+        ('"say ""motif""" = 1', 'say "motif"', "motif"),
+        ('"" = motif', "", None),
+    ],
+)
+def test_names_that_are_not_columns_are_refused(made, condition, name, hint):
+    with pytest.raises(CatalogueError) as error:
+        made.entries(condition)
+    text = str(error.value)
+    assert text.startswith("--where must be a condition on metadata")
+    assert f": no such column: {name};" in text
+    assert "; the columns are file, motif, date, place, " in text
+    assert ("did you mean" in text) == bool(hint)
+    assert hint is None or f"; did you mean {hint}?; the columns" in text
+
+
+@pytest.mark.parametrize("condition", ["\"motif = 'crown'", "motif = 'crown", "[motif = 1", "date = 1475 /* and", "`"])
+def test_quotes_that_are_not_closed_are_refused(made, condition):
+    with pytest.raises(CatalogueError, match="--where must be a condition"):
+        made.entries(condition)
+
+
+# ---------------------------------------------------------------- messages
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "motif = '" + "x" * 40_000,
+        "x" * 40_000 + " = 1",
+        '"' + "x" * 40_000 + '" = 1',
+        "f" * 40_000 + "(motif)",
+        "motif = '\udce9" + "x" * 40_000,
+        "(" * 20_000,
+        "x" * 1_000_000,
+    ],
+)
+def test_long_conditions_are_not_repeated_whole(made, condition, capsys):
+    with pytest.raises(CatalogueError) as error:
+        made.entries(condition)
+    assert len(str(error.value)) < 1000
+    assert run("catalogue", "list", made.path, "--where", condition) == 2
+    assert len(capsys.readouterr().err) < 1000
+
+
+def test_messages_show_control_characters(made, capsys):
+    for condition in ("\x1b[31mred = 1", '"\x1b[31mred" = 1', "[\u202e\n] = 1"):
+        assert run("catalogue", "list", made.path, "--where", condition) == 2
+        err = capsys.readouterr().err
+        assert len(err.splitlines()) == 1
+        assert err.rstrip("\n").isprintable()
+
+
+def test_conditions_of_any_length_up_to_the_limit_are_read(made):
+    condition = "date = 1475 or".ljust(where.LONGEST - 11) + "date = 1480"
+    assert [entry["entry"] for entry in made.entries(condition)] == [1, 2]
+    with pytest.raises(CatalogueError, match="--where must be a condition of at most 50,000 bytes, got 50,001"):
+        made.entries("date = 1475".ljust(where.LONGEST + 1))
+
+
+# ---------------------------------------------------------------- connections and work
+
+
+def test_every_connection_is_closed(made, monkeypatch):
+    opened, connect = [], where.connect
+
+    def counted(path):
+        opened.append(connect(path))
+        return opened[-1]
+
+    monkeypatch.setattr(where, "connect", counted)
+    for condition, good in (("date = 1475", True), ("mtoif = 1", False), ("date =", False), ("hex(date) = 1", False)):
+        if good:
+            made.entries(condition)
+        else:
+            with pytest.raises(CatalogueError):
+                made.entries(condition)
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            opened[-1].execute("SELECT 1")
+    assert len(opened) == 4  # one connection per condition
+
+
+def test_a_file_that_is_damaged_is_not_the_fault_of_the_condition(tmp_path):
+    (tmp_path / "m.db").write_bytes(b"SQLite format 3\0" + bytes(5000))
+    with pytest.raises(CatalogueError, match=r"m\.db: cannot be read: "):
+        where.admitted(tmp_path / "m.db", "date = 1475")
+
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+
+
+def test_statements_that_never_end_are_interrupted():
+    db = sqlite3.connect(":memory:")
+    for _ in range(2):  # each block has all its steps
+        with pytest.raises(sqlite3.OperationalError, match="interrupted"), limit_steps(db, 100_000):
+            db.execute(ENDLESS).fetchall()
+        with limit_steps(db, 100_000):
+            assert db.execute(f"{ENDLESS.replace('FROM n)', 'FROM n WHERE i < 1000)')}").fetchall() == [(1000,)]
+    assert db.execute(f"{ENDLESS.replace('FROM n)', 'FROM n WHERE i < 99999)')}").fetchall() == [(99999,)]
+    db.close()

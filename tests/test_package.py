@@ -103,6 +103,7 @@ ORDER = [
     "experiments",
     "__init__",
     "cli.options",
+    "cli.compiling",
     "cli.show",
     "cli.transform",
     "cli.register",

@@ -4,19 +4,21 @@ import base64
 from collections.abc import Iterable, Sequence
 from html import escape
 from io import BytesIO
+from os import PathLike
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from radoncdt._progress import Progress
+from radoncdt._text import printable
 from radoncdt.catalogue.adding import picture_of_ink
 from radoncdt.catalogue.catalogue import Catalogue
 from radoncdt.catalogue.exporting import table
 from radoncdt.catalogue.fitting import PICTURE_SIDE, picture_ink
 from radoncdt.catalogue.searching import Match, Result
 from radoncdt.ink import InkError, open_picture
-from radoncdt.ink.pictures import readable
 
 MARGIN = 0.08
 """Around an entry, as a share of its longer side, for what of the query is beyond it."""
@@ -48,9 +50,10 @@ dd { margin: 0; }
 
 LEGEND = f"""<p>In the overlays the <span class="query">query</span>, moved as the words say, lies over the
 <span class="entry">entry</span>; where both are, it is dark. The <b>misfit</b> is how far apart the lines are then, and
-the <b>distance</b> how different the marks are as a whole; both are near 0 for copies of one mark. The
-<b>chance</b> is how often the best entry would stand out as much if the catalogue had not the mark: up to {CLEAR:g}
-it is green, above {DOUBTFUL:g} the entry does not stand out, be it the mark or not.</p>"""
+the <b>distance</b> how different the marks are as a whole. The <b>score</b>, by which entries are sorted, is the misfit
+and a quarter of the distance. All three are near 0 for copies of one mark. The <b>chance</b> is how often a catalogue
+without the mark would have a best entry that stands out at least as much: up to {CLEAR:g} it is green, and above
+{DOUBTFUL:g} the entry does not stand out, whether it is the mark or not.</p>"""
 
 
 def html(
@@ -61,35 +64,41 @@ def html(
     progress: bool = False,
 ) -> str:
     """One page of all queries, pictures included."""
-    from tqdm import tqdm
-
     title = f"{len(results)} searches" if len(results) != 1 else f"Search for {_short(results[0])}"
     parts = [f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title><style>{STYLE}</style>"]
-    parts.append(f"<h1>{title}</h1><p>In {escape(readable(catalogue.path))}, {len(catalogue):,} entries.</p>{LEGEND}")
+    parts.append(f"<h1>{title}</h1><p>In {_shown(catalogue.path)}, {len(catalogue):,} entries.</p>{LEGEND}")
     if failures:
-        rows = "".join(f"<li>{escape(readable(name))}: {escape(readable(why))}</li>" for name, why in failures)
+        rows = "".join(f"<li>{_shown(name)}: {_shown(why)}</li>" for name, why in failures)
         parts.append(f"<p>Not searched for:</p><ul>{rows}</ul>")
     if len(results) > 1:
         parts.append(_contents(results))
-    bar = tqdm(results, desc="report", unit="query", delay=2, disable=None if progress else True)
+    bar = Progress(results, title="report", unit="queries", show=progress)
     parts += (_section(number, result) for number, result in enumerate(bar))
     return "\n".join(parts)
 
 
+def _shown(text: str | PathLike[str]) -> str:
+    """A text from outside as HTML."""
+    return escape(printable(text))
+
+
 def _short(result: Result) -> str:
     """The name of a query, without the folder."""
-    return escape(PurePath(result.query.name).name)
+    return _shown(PurePath(result.query.name).name)
 
 
 def _contents(results: Sequence[Result]) -> str:
     rows = []
     for number, result in enumerate(results):
         best = result.matches[0] if result.matches else None
-        figures = [f"{best.misfit:.3f}", f"{best.distance:.3f}", escape(in_words(best.chance))] if best else [""] * 3
-        words = escape(best.file) if best else "nothing"
+        figures = [""] * 4
+        if best:
+            figures = [f"{figure:.3f}" for figure in (best.score, best.misfit, best.distance)]
+            figures.append(escape(in_words(best.chance)))
+        words = _shown(best.file) if best else "nothing"
         words += "".join(f"</td><td class=number>{figure}" for figure in figures)
         rows.append(f'<tr><td><a href="#q{number}">{_short(result)}</a></td><td>{words}</td></tr>')
-    head = "".join(f"<th>{title}</th>" for title in ("query", "best entry", "misfit", "distance", "chance"))
+    head = "".join(f"<th>{title}</th>" for title in ("query", "best entry", "score", "misfit", "distance", "chance"))
     return f"<table><tr>{head}</tr>{''.join(rows)}</table>"
 
 
@@ -102,7 +111,7 @@ def _section(number: int, result: Result) -> str:
     nothing = "" if result.matches else f"<p>{why}</p>"
     head = "<tr><th></th><th>entry</th><th>overlay</th><th>how near</th><th>what is known, and the map</th></tr>"
     return (
-        f'<h2 id="q{number}" title="{escape(result.query.name)}">{_short(result)}</h2>'
+        f'<h2 id="q{number}" title="{_shown(result.query.name)}">{_short(result)}</h2>'
         f"<p>{result.searched:,} entries were admitted.</p>"
         f"{''.join(figures)}{nothing}<table>{head if rows else ''}{rows}</table>"
     )
@@ -111,21 +120,21 @@ def _section(number: int, result: Result) -> str:
 def _row(result: Result, match: Match) -> str:
     picture = result.pictures[match.entry]
     overlay = _png(overlaid(result.query.ink, picture, match))
-    known = "".join(f"<dt>{escape(name)}</dt><dd>{_value(value)}</dd>" for name, value in match.metadata.items())
+    known = "".join(f"<dt>{_shown(name)}</dt><dd>{_value(value)}</dd>" for name, value in match.metadata.items())
     unsure = match.chance is None
     kind = "" if unsure else "clear" if match.chance <= CLEAR else "doubtful" if match.chance > DOUBTFUL else ""  # type: ignore[operator]
     return (
         f'<tr class="{kind}"><td class=number>{match.rank}</td><td><img src="{_embedded(picture)}" alt=""><br>'
-        f"{match.entry}: {escape(match.file)}</td>"
+        f"{match.entry}: {_shown(match.file)}</td>"
         f'<td><img src="{_embedded(overlay)}" alt="the query over the entry"></td>'
-        f"<td class=number>misfit {match.misfit:.3f}<br>distance {match.distance:.3f}<br>"
+        f"<td class=number>score {match.score:.3f}<br>misfit {match.misfit:.3f}<br>distance {match.distance:.3f}<br>"
         f"chance {escape(in_words(match.chance))}</td>"
         f"<td><dl>{known}</dl><p>{escape(map_in_words(match))}</p></td></tr>"
     )
 
 
 def _value(value: Any) -> str:
-    text = escape(str(value))
+    text = _shown(str(value))
     return f'<a href="{text}">{text}</a>' if str(value).startswith(("https://", "http://")) else text
 
 
@@ -196,27 +205,49 @@ def _figure(source: str, caption: str) -> str:
     return f'<figure><img src="{source}" alt="{caption}"><figcaption>{caption}</figcaption></figure>'
 
 
+FIGURES = ("score", "misfit", "distance", "chance")
+OWN = ("query", "rank", "entry", "file", *FIGURES, "map", "a00", "a01", "a10", "a11", "y0", "y1")
+"""Columns of the table that are not metadata."""
+
+
 def csv(results: Iterable[Result]) -> bytes:
-    """A table of all matches of all queries."""
-    rows = []
-    names: dict[str, None] = {}
-    for result in results:
-        for match in result.matches:
-            names |= dict.fromkeys(match.metadata)
-            matrix, shift = match.registration.matrix, match.registration.shift
-            own = {
-                "query": result.query.name,
-                "rank": match.rank,
-                "entry": match.entry,
-                "file": match.file,
-                "misfit": f"{match.misfit:.6f}",
-                "distance": f"{match.distance:.6f}",
-                "chance": "" if match.chance is None else f"{match.chance:.6g}",
-                "map": map_in_words(match),
-                **{f"a{i}{j}": f"{matrix[i, j]:.6g}" for i in range(2) for j in range(2)},
-                **{f"y{i}": f"{shift[i]:.6g}" for i in range(2)},
-            }
-            rows.append({f"metadata_{name}" if name in own else name: v for name, v in match.metadata.items()} | own)
-    own_names = ["query", "rank", "entry", "file", "misfit", "distance", "chance", "map"]
-    own_names += ["a00", "a01", "a10", "a11", "y0", "y1"]
-    return table(rows, [*own_names, *(f"metadata_{name}" if name in own_names else name for name in names)])
+    """A table of all matches of all queries.
+
+    A column of metadata that is named as one of the others is called metadata_NAME, or that with more underscores
+    behind it if there is such a column, too.
+    """
+    matches = [(result.query.name, match) for result in results for match in result.matches]
+    titles = unique_titles(dict.fromkeys(name for _, match in matches for name in match.metadata))
+    rows = [
+        {titles[name]: value for name, value in match.metadata.items()} | dict(zip(OWN, _own(query, match)))
+        for query, match in matches
+    ]
+    return table(rows, [*OWN, *titles.values()])
+
+
+def _own(query: str, match: Match) -> list[Any]:
+    """Values of the columns that are not metadata."""
+    figures = [round(figure, 6) for figure in (match.score, match.misfit, match.distance)]
+    chance = None if match.chance is None else float(f"{match.chance:.6g}")
+    numbers = [*match.registration.matrix.ravel(), *match.registration.shift]
+    known = [query, match.rank, match.entry, match.file]
+    return [*known, *figures, chance, map_in_words(match), *(float(f"{number:.6g}") for number in numbers)]
+
+
+def unique_titles(names: Iterable[str]) -> dict[str, str]:
+    """Titles of columns of metadata that differ from each other and from those of the other columns.
+
+    >>> from radoncdt.catalogue.report import unique_titles
+    >>> unique_titles(["rank", "motif", "metadata_rank"])
+    {'rank': 'metadata_rank_', 'motif': 'motif', 'metadata_rank': 'metadata_rank'}
+    """
+    known = list(names)
+    taken = {*OWN, *known}
+    titles = {}
+    for name in known:
+        title = f"metadata_{name}" if name in OWN else name
+        while name in OWN and title in taken:
+            title += "_"
+        taken.add(title)
+        titles[name] = title
+    return titles

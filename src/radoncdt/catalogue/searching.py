@@ -68,7 +68,7 @@ class Match(NamedTuple):
     entry: int
     file: str
     score: float
-    """What matches are ranked by: the misfit, and a quarter of the distance."""
+    """What matches are ranked by: the misfit and a quarter of the distance."""
     distance: float
     """Of the descriptors: 0 for copies, some .15 for marks that have nothing to do with each other."""
     misfit: float

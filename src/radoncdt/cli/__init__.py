@@ -1,13 +1,16 @@
-"""The command line: ``radoncdt COMMAND``, a module a command."""
+"""The command line: ``radoncdt COMMAND``, one module per command."""
 
 import argparse
 import io
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 
 import radoncdt
 from radoncdt.cli import catalogue, classify, ink, register, reproduce, search, show, transform
+from radoncdt.cli.compiling import announce_compiling
+from radoncdt.cli.options import Parser, complain
 
 DESCRIPTION = """\
 Features of shapes that shifts, rotations, scaling, shear and mirroring do not change.
@@ -33,26 +36,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that has no ± is no reason to fail
+    if arguments is None:  # the command itself, not a call from Python
+        announce_compiling(complain)
     try:
-        return int(options.run(options, options.parser))
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_, **__: complain(str(message))
+            return int(options.run(options, options.parser))
     except KeyboardInterrupt:
-        print("radoncdt: interrupted", file=sys.stderr)
+        complain("interrupted")
         return 130
     except MemoryError as error:
-        print(f"radoncdt: not enough memory: {error}", file=sys.stderr)
+        complain(f"not enough memory: {error}")
         return 1
     except BrokenPipeError:  # whoever read the output has seen enough
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
         return 141
     except OSError as error:  # of writing; what cannot be read is refused one by one
-        print(f"radoncdt: cannot write: {error}", file=sys.stderr)
+        complain(f"cannot write: {error}")
         return 2
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "radoncdt", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser("radoncdt", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version", version=f"radoncdt {radoncdt.__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for command in COMMANDS:

@@ -1,7 +1,6 @@
 """``radoncdt catalogue``: add, list, show, remove, update, export, check, calibrate."""
 
 import argparse
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,17 +8,18 @@ from typing import Any
 from radoncdt._files import write_whole
 from radoncdt.catalogue import Catalogue, CatalogueError, MetadataError
 from radoncdt.catalogue.calibrating import MARKS
-from radoncdt.catalogue.metadata import OWN, read_table
+from radoncdt.catalogue.metadata import LONGEST, OWN, read_table
 from radoncdt.cli.options import (
     check_folder,
     check_jobs,
+    complain,
     in_words_of_the_command,
     ink_kind_options,
     ink_settings,
+    say,
     write,
 )
 from radoncdt.ink import image_files
-from radoncdt.ink.pictures import readable
 
 EPILOG = """\
 A catalogue is one file. Its entries are image files that were read; they stay where they are.
@@ -35,14 +35,15 @@ examples:
   radoncdt catalogue calibrate marks.db
 """
 
-ADD = """\
+ADD = f"""\
 Image files that the catalogue has already, whatever their names, are not read again. So after an interruption the same
 command goes on where it stopped. Files that cannot be read are noted with the reason; the rest goes on, and the exit
 status is 1.
 
 The table of metadata is a CSV file. Its first line has titles, one of which is "file": the path below the folder, the
 name, or the name without its ending. motif, place, reference and link are text; date is a year (1475, c. 1475,
-1470-1480); chain_distance_mm, height_mm and width_mm are numbers. All other columns are kept as text.
+1470-1480); chain_distance_mm, height_mm and width_mm are numbers. All other columns are kept as text. A cell has at
+most {LONGEST:,} characters.
 """
 
 
@@ -74,7 +75,7 @@ def add_parser(commands: Any) -> None:
     )
     add.add_argument("images", type=Path, nargs="+", metavar="DIR", help="folders of images, or image files")
     add.add_argument("--metadata", type=Path, metavar="FILE.csv", help="what is known of the images")
-    add.add_argument("--jobs", type=int, default=-1, metavar="N", help="processes (default -1, one a core)")
+    add.add_argument("--jobs", type=int, default=-1, metavar="N", help="processes (default -1, one per core)")
     add.add_argument("--dask", metavar="ADDRESS", help="read them on a Dask cluster, such as tcp://10.0.0.1:8786")
 
     entries = action("list", _list, "list entries and what is known of them")
@@ -98,7 +99,9 @@ def add_parser(commands: Any) -> None:
         _export,
         "write a catalogue to a file that other programs read",
         epilog="""\
-.csv and .json have a row for each entry; .npz also has the descriptors, and radoncdt.Descriptors.load reads it.""",
+.csv and .json have one row per entry; .npz also has the descriptors, and radoncdt.Descriptors.load reads it. In the
+.csv a text that a spreadsheet program would take for a formula, because it begins with =, +, - or @, gets an apostrophe
+in front; add and update remove it, so that an exported table restores every cell.""",
     )
     export.add_argument("--force", action="store_true", help="write over a file that is there")
     export.add_argument("out", type=Path, metavar="FILE", help="must end in .csv, .json or .npz")
@@ -128,7 +131,7 @@ def _refusing(run: Any) -> Any:
         try:
             return int(run(options, parser))
         except (CatalogueError, MetadataError) as error:
-            print(f"radoncdt: {readable(str(error))}", file=sys.stderr)
+            complain(str(error))
             return 2
 
     return refusing
@@ -162,22 +165,17 @@ def _add(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     except ValueError as error:
         parser.error(in_words_of_the_command(error))
     for failure in done.failures:
-        print(f"radoncdt: {printable(failure.file)}: {failure.reason}", file=sys.stderr)
+        complain(f"{failure.file}: {failure.reason}")
     for name in done.unused:
-        print(f"radoncdt: {options.metadata}: no image is named {name!r}", file=sys.stderr)
+        complain(f"{options.metadata}: no image is named {name!r}")
     if done.otherwise:
         more = "those that were there already were read with other options, and stay so; remove them to read them again"
-        print(f"radoncdt: {done.otherwise:,} of {more}", file=sys.stderr)
-    print(
-        f"{readable(str(options.catalogue))}: {done.added:,} added, {done.known:,} there already, "
+        complain(f"{done.otherwise:,} of {more}")
+    say(
+        f"{options.catalogue}: {done.added:,} added, {done.known:,} there already, "
         f"{len(done.failures):,} refused; {total:,} entries"
     )
     return 1 if done.failures else 0
-
-
-def printable(name: str) -> str:
-    """A name on one line of a terminal, whatever is in it."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
 
 @_refusing
@@ -185,11 +183,11 @@ def _list(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     with Catalogue(options.catalogue) as catalogue:
         if options.failures:
             for file, reason in catalogue.failures():
-                print(f"{printable(file)}: {reason}")
+                say(f"{file}: {reason}")
             return 0
         for entry in catalogue.entries(options.where):
             known = [f"{name}: {value}" for name, value in entry.items() if name not in OWN and value is not None]
-            print("  ".join([str(entry["entry"]), printable(entry["file"]), *map(printable, known)]))
+            say("  ".join([str(entry["entry"]), entry["file"], *known]))
     return 0
 
 
@@ -202,11 +200,11 @@ def _show(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         entry = catalogue.entry(options.entry)
     for name, value in entry.items():
         if value not in (None, ""):
-            print(f"{name:18} {printable(str(value))}")
-    print(f"{'ink':18} {', '.join(f'{name} {value}' for name, value in ink.items())}")
+            say(f"{name:18} {value}")
+    say(f"{'ink':18} {', '.join(f'{name} {value}' for name, value in ink.items())}")
     if options.picture is not None:
         write_whole(options.picture, partial(write, picture))
-        print(f"{'picture':18} {readable(str(options.picture))}")
+        say(f"{'picture':18} {options.picture}")
     return 0
 
 
@@ -214,7 +212,7 @@ def _show(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
 def _remove(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     with Catalogue(options.catalogue, write=True) as catalogue:
         catalogue.remove(options.entries)
-        print(f"{readable(str(options.catalogue))}: {len(set(options.entries)):,} removed; {len(catalogue):,} entries")
+        say(f"{options.catalogue}: {len(set(options.entries)):,} removed; {len(catalogue):,} entries")
     return 0
 
 
@@ -224,8 +222,8 @@ def _update(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int
         changed, unused = catalogue.update(options.metadata)
         total = len(catalogue)
     for name in unused:
-        print(f"radoncdt: {options.metadata}: no entry is named {name!r}", file=sys.stderr)
-    print(f"{readable(str(options.catalogue))}: {changed:,} of {total:,} entries changed, {len(unused):,} lines unused")
+        complain(f"{options.metadata}: no entry is named {name!r}")
+    say(f"{options.catalogue}: {changed:,} of {total:,} entries changed, {len(unused):,} lines unused")
     return 1 if unused else 0
 
 
@@ -236,7 +234,7 @@ def _export(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int
         parser.error(f"FILE must not be there yet, got {options.out}; --force writes over it")
     with Catalogue(options.catalogue) as catalogue:
         count = catalogue.export(options.out)
-    print(f"{readable(str(options.out))}: {count:,} entries")
+    say(f"{options.out}: {count:,} entries")
     return 0
 
 
@@ -245,8 +243,8 @@ def _check(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     with Catalogue(options.catalogue) as catalogue:
         found, total = catalogue.check(progress=True), len(catalogue)
     for problem in found:
-        print(f"{'catalogue' if problem.entry is None else f'entry {problem.entry}'}: {printable(problem.what)}")
-    print(f"{readable(str(options.catalogue))}: {total:,} entries, {len(found):,} problems")
+        say(f"{'catalogue' if problem.entry is None else f'entry {problem.entry}'}: {problem.what}")
+    say(f"{options.catalogue}: {total:,} entries, {len(found):,} problems")
     return 1 if found else 0
 
 
@@ -257,5 +255,5 @@ def _calibrate(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
         parser.error(f"--marks must be at least 20, got {options.marks}")
     with Catalogue(options.catalogue, write=True) as catalogue:
         count = catalogue.calibrate(marks=options.marks, n_jobs=options.jobs, progress=True)
-    print(f"{readable(str(options.catalogue))}: chances learnt from {count:,} marks")
+    say(f"{options.catalogue}: chances learnt from {count:,} marks")
     return 0

@@ -1,7 +1,6 @@
 """``radoncdt classify``."""
 
 import argparse
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,13 +10,14 @@ from radoncdt.cli.options import (
     check_folder,
     check_jobs,
     check_matplotlib,
+    complain,
     drawable,
     in_words_of_the_command,
     ink_kind_options,
     ink_settings,
+    say,
     write,
 )
-from radoncdt.ink.pictures import readable
 
 
 def add_parser(commands: Any) -> None:
@@ -69,11 +69,11 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     except ValueError as error:
         parser.error(in_words_of_the_command(error))
     for message in found.refused:
-        print(f"radoncdt: {readable(message)}", file=sys.stderr)
+        complain(message)
     write_whole(options.out, partial(write, found.table()))
     accuracies = found.accuracies
     for name, (right, count) in accuracies.items():
-        print(f"{readable(name):30} {right:5} of {count:5} right, {right / count:.3f}")
+        say(f"{name:30} {right:5} of {count:5} right, {right / count:.3f}")
     if accuracies:
         right, count = (sum(pair[k] for pair in accuracies.values()) for k in (0, 1))
         print(f"{'all':30} {right:5} of {count:5} right, {right / count:.3f}")
@@ -81,9 +81,9 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         if accuracies:
             figure: Any = radoncdt.plot.confusion(found.confusion(), found.classes).figure
             write_whole(options.confusion, partial(figure.savefig, format=options.confusion.suffix[1:], dpi=110))
-            print(readable(str(options.confusion)))
+            say(str(options.confusion))
         else:
-            print("radoncdt: no image is in a folder named as a class; --confusion draws nothing", file=sys.stderr)
+            complain("no image is in a folder named as a class; --confusion draws nothing")
     left_out = f", {len(found.refused)} refused" if found.refused else ""
-    print(f"{readable(str(options.out))}: {len(found.files):,} images, {len(found.classes):,} classes{left_out}")
+    say(f"{options.out}: {len(found.files):,} images, {len(found.classes):,} classes{left_out}")
     return 1 if found.refused else 0

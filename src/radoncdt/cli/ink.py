@@ -1,7 +1,6 @@
 """``radoncdt ink``."""
 
 import argparse
-import sys
 import warnings
 from functools import partial
 from pathlib import Path
@@ -13,15 +12,16 @@ from radoncdt._files import write_whole
 from radoncdt.cli.options import (
     check_folder,
     check_matplotlib,
+    complain,
     drawable,
     in_words_of_the_command,
     ink_kind_options,
     ink_settings,
     region_of,
     region_options,
+    say,
 )
 from radoncdt.ink import InkError, ink_steps
-from radoncdt.ink.pictures import readable
 
 
 def add_parser(commands: Any) -> None:
@@ -60,12 +60,12 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
             warnings.simplefilter("always")
             steps = ink_steps(options.file, **region_of(options, parser), **ink_settings(options))
     except InkError as error:
-        print(f"radoncdt: {readable(str(error))}", file=sys.stderr)
+        complain(str(error))
         return 1
     except ValueError as error:
         parser.error(in_words_of_the_command(error))
     for note in notes:
-        print(f"radoncdt: {note.message}", file=sys.stderr)
+        complain(str(note.message))
     ink = steps[-1].image
     if options.show is not None:
         import radoncdt
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         write_whole(options.show, partial(figure.savefig, format=options.show.suffix[1:], dpi=110))
     if options.out is not None:
         write_whole(options.out, partial(_save, ink))
-    print(f"{readable(str(options.file))}: {ink.shape[1]} × {ink.shape[0]} pixels, {np.mean(ink > 0):.1%} of them ink")
+    say(f"{options.file}: {ink.shape[1]} × {ink.shape[0]} pixels, {np.mean(ink > 0):.1%} of them ink")
     return 0
 
 

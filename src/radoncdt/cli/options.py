@@ -3,14 +3,34 @@
 import argparse
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from radoncdt._text import printable
 from radoncdt.ink import INKS, KINDS, InkError, image_files, read_ink
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose messages show control characters, and do not send them to the terminal."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print a message and exit with status 2."""
+        super().error(printable(message))
+
+
+def say(line: str) -> None:
+    """Print a line with names or other texts from outside."""
+    print(printable(line))
+
+
+def complain(message: str) -> None:
+    """Print a line on stderr that says what is wrong."""
+    print(f"radoncdt: {printable(message)}", file=sys.stderr)
 
 
 def ink_options() -> argparse.ArgumentParser:
@@ -122,7 +142,7 @@ def check_folder(out: Path, parser: argparse.ArgumentParser, option: str = "out"
         parser.error(f"--{option} must be in a folder that can be written to, got {out}")
 
 
-def inks(files: Sequence[Path], ink: str, refuse: Callable[[str], None]) -> Iterator[tuple[Path, NDArray[np.float32]]]:
+def inks(files: Iterable[Path], ink: str, refuse: Callable[[str], None]) -> Iterator[tuple[Path, NDArray[np.float32]]]:
     """The images that can be read."""
     for path in files:
         try:

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from radoncdt.cli.options import (
     check_folder,
     check_jobs,
     check_matplotlib,
+    complain,
     drawable,
     in_words_of_the_command,
     ink_options,
@@ -90,10 +90,10 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
             **(ROBUST if options.robust else {}),
         )
     except InkError as error:
-        print(f"radoncdt: {error}", file=sys.stderr)
+        complain(str(error))
         return 1
     except ValueError as error:  # no map is plausible
-        print(f"radoncdt: {in_words_of_the_command(error)}", file=sys.stderr)
+        complain(in_words_of_the_command(error))
         return 1
     if options.json is not None:
         maps = [_record(each) for each in (found, *found.alternatives)]

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from radoncdt import datasets, experiments
-from radoncdt.cli.options import check_jobs, check_matplotlib, in_words_of_the_command
+from radoncdt.cli.options import check_jobs, check_matplotlib, complain, in_words_of_the_command, say
 from radoncdt.experiments import MORE_PARTS, PARTS, PROTOCOLS
-from radoncdt.ink.pictures import readable
 
 EPILOG = """\
 --out gets report.html, report.md, a .csv and a .json for each table, results.json with all cells, and figures/ as
@@ -106,21 +105,22 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     except ValueError as error:
         parser.error(in_words_of_the_command(error))
     if mnist is not None:
-        print(f"digits: {mnist.source}")
+        say(f"digits: {mnist.source}")
     if missing := rivals.missing(run.setup):
-        print(missing)
+        say(missing)
     if run.total > run.done:
-        print(f"{run.total - run.done:,} measurements to do; on a new machine the first ones compile for half a minute")
+        print(f"{run.total - run.done:,} measurements to do")
     if run.done:
-        print(f"{readable(str(options.out))}: {run.done:,} of {run.total:,} measurements are there already")
+        say(f"{options.out}: {run.done:,} of {run.total:,} measurements are there already")
     try:
         outcome = experiments.execute(run, n_jobs=options.jobs, progress=True)
     except experiments.Interrupted:
-        print(f"radoncdt: interrupted; {readable(str(options.out))} has a partial report", file=sys.stderr)
+        complain(f"interrupted; {options.out} has a partial report")
         return 130
     terminal.show(outcome, sys.stdout)
     minutes, seconds = divmod(round(outcome.seconds[experiments.ALL]), 60)
-    print(f"\n{readable(str(options.out / 'report.html'))}: written after {minutes} min {seconds} s")
+    print()
+    say(f"{options.out / 'report.html'}: written after {minutes} min {seconds} s")
     return 0
 
 

@@ -1,7 +1,6 @@
 """``radoncdt search``."""
 
 import argparse
-import sys
 import warnings
 from functools import partial
 from pathlib import Path
@@ -10,28 +9,33 @@ from typing import Any
 from numpy.linalg import LinAlgError
 
 from radoncdt._files import write_whole
+from radoncdt._progress import Progress
 from radoncdt.catalogue import Catalogue, CatalogueError, Result
 from radoncdt.catalogue import report as pages
 from radoncdt.catalogue.connection import may_write
-from radoncdt.cli.catalogue import printable
 from radoncdt.cli.options import (
     check_folder,
     check_jobs,
+    complain,
     in_words_of_the_command,
     ink_kind_options,
     ink_settings,
     region_of,
     region_options,
+    say,
     write,
 )
 from radoncdt.ink import InkError, image_files
-from radoncdt.ink.pictures import readable
 
 EPILOG = """\
-For each entry that is found: its rank and number, the misfit (how far apart the lines are once one mark lies on the
-other), the distance (how different the marks are as a whole; both are near 0 for copies), the chance (how often a
-catalogue without the mark would have an entry that stands out as much), its file, and how the query has to be moved to
-lie on it. --report draws both over each other. With a folder, all its images are searched for.
+For each entry that is found: its rank and number, the score by which entries are sorted (the misfit and a quarter of
+the distance), the misfit (how far apart the lines are once one mark lies on the other), the distance (how different the
+marks are as a whole; all three are near 0 for copies), the chance (how often a catalogue without the mark would have an
+entry that stands out as much), its file, and how the query has to be moved to lie on it. --report draws both over each
+other. With a folder, all its images are searched for.
+
+Maps whose scale factors differ by more than a factor of 4, or that shear by more than 60°, are rejected. --max-aspect
+and --max-shear narrow these limits or widen them; "none" admits every map.
 
 Chances are learnt from the catalogue's own marks, by the first search and by one after half of the entries have
 changed, which takes up to a minute, and are kept in its file (where that cannot be written, every command learns them
@@ -65,8 +69,20 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--top", type=int, default=10, metavar="N", help="how many entries to find (default 10)")
     parser.add_argument("--where", metavar="SQL", help="only entries for which a condition on the metadata holds")
     parser.add_argument("--no-mirror", action="store_true", help="a mirror image is another mark")
-    parser.add_argument("--max-shear", type=float, metavar="DEG", help="no map that shears by more degrees")
-    parser.add_argument("--max-aspect", type=float, metavar="R", help="no map that stretches one way by R more")
+    parser.add_argument(
+        "--max-aspect",
+        type=_limit,
+        default=4.0,
+        metavar="R",
+        help="reject maps whose scale factors differ by more than a factor R, or none (default 4)",
+    )
+    parser.add_argument(
+        "--max-shear",
+        type=_limit,
+        default=60.0,
+        metavar="DEG",
+        help="reject maps that shear by more degrees, or none (default 60)",
+    )
     parser.add_argument(
         "--size-mm",
         type=_size,
@@ -81,6 +97,13 @@ def add_parser(commands: Any) -> None:
     parser.set_defaults(run=run, parser=parser)
 
 
+def _limit(text: str) -> float | None:
+    try:
+        return None if text.lower() == "none" else float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a number or none, got {text!r}") from None
+
+
 def _size(text: str) -> tuple[float, float]:
     try:
         width, height = (float(side) for side in text.lower().replace("×", "x").replace(",", ".").split("x"))
@@ -92,8 +115,6 @@ def _size(text: str) -> tuple[float, float]:
 
 
 def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    from tqdm import tqdm
-
     check_jobs(options, parser)
     if options.top < 1:
         parser.error(f"--top must be at least 1, got {options.top}")
@@ -126,44 +147,44 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     try:
         with Catalogue(options.catalogue, write=may_write(options.catalogue)) as catalogue:
             catalogue.open()
-            for file in tqdm(files, unit="query", delay=2, disable=None if several else True):
+            for file in Progress(files, unit="queries", show=several):
                 try:
                     with warnings.catch_warnings(record=True) as notes:
                         warnings.simplefilter("always")
                         result = catalogue.search(file, **how)
                 except (InkError, ArithmeticError, LinAlgError) as error:
                     failures.append((str(file), str(error).removeprefix(f"{file}: ")))
-                    print(f"radoncdt: {readable(str(error))}", file=sys.stderr)
+                    complain(str(error))
                     continue
                 for note in notes:
-                    print(f"radoncdt: {note.message}", file=sys.stderr)
+                    complain(str(note.message))
                 results.append(result)
                 if not options.quiet:
                     _print(result, several)
             if options.report is not None:
                 write_whole(options.report, partial(write, pages.html(catalogue, results, failures, progress=True)))
-                print(readable(str(options.report)))
+                say(str(options.report))
     except CatalogueError as error:
-        print(f"radoncdt: {readable(str(error))}", file=sys.stderr)
+        complain(str(error))
         return 2
     except ValueError as error:
         parser.error(in_words_of_the_command(error))
     if options.csv is not None:
         table = pages.csv(results)
         write_whole(options.csv, partial(write, table))
-        print(readable(str(options.csv)))
+        say(str(options.csv))
     return 1 if failures else 0
 
 
 def _print(result: Result, several: bool) -> None:
     if several:
-        print(printable(result.query.name))
+        say(result.query.name)
     if not result.matches:
         print("no plausible map leads to any entry" if result.searched else "no entry fulfils the conditions")
     for match in result.matches:
         known = match.metadata.get("reference") or match.metadata.get("motif") or ""
-        print(
-            f"{match.rank:4}  entry {match.entry:<7} misfit {match.misfit:.3f}  distance {match.distance:.3f}  "
-            f"chance {pages.in_words(match.chance):8}  {printable(match.file)}  {printable(str(known))}\n"
-            f"{'':6}{pages.map_in_words(match)}"
+        say(
+            f"{match.rank:4}  entry {match.entry:<7} score {match.score:.3f}  misfit {match.misfit:.3f}  "
+            f"distance {match.distance:.3f}  chance {pages.in_words(match.chance):8}  {match.file}  {known}"
         )
+        say(f"{'':6}{pages.map_in_words(match)}")

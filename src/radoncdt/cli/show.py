@@ -1,7 +1,6 @@
 """``radoncdt show``."""
 
 import argparse
-import sys
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -9,16 +8,18 @@ from typing import Any
 
 import radoncdt
 from radoncdt._files import write_whole
+from radoncdt._text import printable
 from radoncdt.cli.options import (
     check_counts,
     check_folder,
     check_matplotlib,
     common_options,
+    complain,
     drawable,
     files,
     inks,
+    say,
 )
-from radoncdt.ink.pictures import readable
 
 
 def add_parser(commands: Any) -> None:
@@ -48,20 +49,20 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
 
     def refuse(message: str) -> None:
         refused.append(message)
-        print(f"radoncdt: {message}", file=sys.stderr)
+        complain(message)
 
     window = out is None and _has_window()
     written: set[Path] = set()
     for path, image in inks(paths, options.ink, refuse):
         figure = _figure(window)
         radoncdt.plot.pipeline(image, n_angles=options.angles, n_levels=options.levels, axes=figure.subplots(2, 3))
-        figure.suptitle(readable(path.name))
+        figure.suptitle(printable(path.name))
         if window:
             continue
         target = out if out is not None and not out.is_dir() else _unused(out or Path(), path.stem, written)
         written.add(target)
         write_whole(target, partial(figure.savefig, format=target.suffix[1:], dpi=110))
-        print(readable(str(target)))
+        say(str(target))
     if window and len(refused) < len(paths):
         from matplotlib import pyplot
 

@@ -3,7 +3,6 @@
 import argparse
 import csv
 import io
-import sys
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,17 +11,21 @@ from numpy.typing import NDArray
 
 import radoncdt
 from radoncdt._files import write_whole
+from radoncdt._progress import Progress
+from radoncdt._tables import csv_row
+from radoncdt._text import printable
 from radoncdt.cli.options import (
     check_counts,
     check_folder,
     check_jobs,
     common_options,
+    complain,
     files,
     in_words_of_the_command,
     inks,
+    say,
 )
 from radoncdt.descriptors import ROBUST
-from radoncdt.ink.pictures import readable
 from radoncdt.rcdt import DIRECTIONS, POOLS, WHITENED_POOLS, check_pool
 
 BATCH = 64
@@ -35,7 +38,7 @@ def add_parser(commands: Any) -> None:
         parents=[common_options()],
         formatter_class=argparse.RawDescriptionHelpFormatter,
         help="compute features of image files",
-        description="Compute the features of image files and write them to one file, a row an image.",
+        description="Compute the features of image files and write them to one file, one row per image.",
         epilog="""\
 The .npz holds the arrays paths, features (n, …), angles (in radians) and levels, and pool, directions and moments;
 read it with numpy.load.
@@ -75,8 +78,6 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     if options.out.suffix.lower() not in (".npz", ".csv"):
         parser.error(f"--out must end in .npz or .csv, got {options.out}")
     check_folder(options.out, parser)
-    from tqdm import tqdm
-
     paths = files(options, parser)
     pool = None if options.pool == "none" else options.pool
     try:
@@ -98,11 +99,11 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     names: list[str] = []
     parts: list[NDArray[np.float64]] = []
     refused: list[str] = []
-    with tqdm(paths, unit="image", delay=2, disable=None, file=sys.stderr) as bar:
+    with Progress(paths, unit="images") as bar:
 
         def refuse(message: str) -> None:
             refused.append(message)
-            bar.write(f"radoncdt: {message}", file=sys.stderr)
+            bar.write(f"radoncdt: {printable(message)}")
 
         waiting: list[NDArray[np.float32]] = []
         for path, image in inks(bar, options.ink, refuse):
@@ -114,7 +115,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         if waiting:
             parts.append(transformer.fit_transform(waiting))
     if not names:
-        print(f"radoncdt: none of {len(paths)} files could be read; {options.out} is not written", file=sys.stderr)
+        complain(f"none of {len(paths)} files could be read; {options.out} is not written")
         return 1
     features = np.concatenate(parts)
 
@@ -129,7 +130,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
 
     write_whole(options.out, save)
     left_out = f", {len(refused)} refused" if refused else ""
-    print(f"{readable(str(options.out))}: {features.shape[1]} features of {len(names)} images{left_out}")
+    say(f"{options.out}: {features.shape[1]} features of {len(names)} images{left_out}")
     return 1 if refused else 0
 
 
@@ -137,6 +138,6 @@ def _save_csv(file: IO[bytes], names: list[str], columns: list[str], features: N
     text = io.TextIOWrapper(file, "utf-8", "surrogateescape", newline="")  # file names may be any bytes
     writer = csv.writer(text)
     writer.writerow(["file", *columns])
-    writer.writerows([name, *map(repr, row)] for name, row in zip(names, features.tolist()))
+    writer.writerows(csv_row([name, *row]) for name, row in zip(names, features.tolist()))
     text.flush()
     text.detach()

@@ -1,4 +1,4 @@
-"""``radoncdt catalogue``: add, list, show, remove, update, export, check, calibrate."""
+"""``radoncdt catalogue``: add, list, show, remove, update, export, check, calibrate, migrate."""
 
 import argparse
 from functools import partial
@@ -9,6 +9,7 @@ from radoncdt._files import write_whole
 from radoncdt.catalogue import Catalogue, CatalogueError, MetadataError
 from radoncdt.catalogue.calibrating import MARKS
 from radoncdt.catalogue.metadata import LONGEST, OWN, read_table
+from radoncdt.catalogue.store import VERSION
 from radoncdt.cli.options import (
     check_folder,
     check_jobs,
@@ -33,6 +34,7 @@ examples:
   radoncdt catalogue export marks.db marks.csv
   radoncdt catalogue check marks.db
   radoncdt catalogue calibrate marks.db
+  radoncdt catalogue migrate marks.db
 """
 
 ADD = f"""\
@@ -122,6 +124,16 @@ taken to be the same mark.""",
         "--marks", type=int, default=MARKS, metavar="N", help="how many, at least 20 (default %(default)s)"
     )
     calibrate.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads (default -1, all cores)")
+
+    action(
+        "migrate",
+        _migrate,
+        "bring a catalogue of an older version to the newest schema",
+        epilog="""\
+Older catalogues stay searchable as they are. Commands that change a catalogue migrate it first, so this command is
+only needed to choose the moment. A backup of the old file is made beside it and kept. After an interruption the same
+command goes on where it stopped.""",
+    )
 
 
 def _refusing(run: Any) -> Any:
@@ -256,4 +268,14 @@ def _calibrate(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
     with Catalogue(options.catalogue, write=True) as catalogue:
         count = catalogue.calibrate(marks=options.marks, n_jobs=options.jobs, progress=True)
     say(f"{options.catalogue}: chances learnt from {count:,} marks")
+    return 0
+
+
+@_refusing
+def _migrate(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    backup = Catalogue.migrate(options.catalogue, progress=True)
+    if backup is None:
+        say(f"{options.catalogue}: has the newest schema already")
+    else:
+        say(f"{options.catalogue}: migrated to schema {VERSION}; the old file is kept as {backup}")
     return 0

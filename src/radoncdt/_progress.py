@@ -10,7 +10,7 @@ from typing import Any, Generic, TextIO, TypeVar
 Item = TypeVar("Item")
 
 DELAY = 2  # seconds before a bar appears
-EVERY = 30.0  # seconds between two lines where there is no terminal
+EVERY = 30.0  # seconds between two lines in a log file
 SHARES = "{desc} {percentage:3.0f}%|{bar}| {elapsed} gone, {remaining} to go"  # of a bar without a unit
 
 

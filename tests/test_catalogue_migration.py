@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from files import run
 from marks import change
 
 from radoncdt.catalogue import Catalogue, CatalogueError, migration, records, schema
@@ -194,3 +195,37 @@ def test_summaries_of_old_files_are_used(folder):
         found = stored_summaries(snapshot)
         assert found is not None
         np.testing.assert_array_equal(found.numbers, snapshot.numbers())
+
+
+def test_the_command_migrates_once(folder, capsys):
+    assert run("catalogue", "migrate", "catalogue.db") == 0
+    assert capsys.readouterr().out == (
+        f"catalogue.db: migrated to schema 2; the old file is kept as {folder}/catalogue.db.schema1.bak\n"
+    )
+    assert run("catalogue", "migrate", "catalogue.db") == 0
+    assert capsys.readouterr().out == "catalogue.db: has the newest schema already\n"
+    assert run("catalogue", "migrate", "none.db") == 2
+    assert "there is no such catalogue" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("add", "catalogue.db", "marks/00.png"),
+        ("remove", "catalogue.db", 3),
+        ("update", "catalogue.db", "--metadata", "marks.csv"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_commands_that_write_say_that_they_migrate(folder, command, capsys):
+    assert run("catalogue", *command) == 0
+    assert "migrated to schema 2; the old file is kept as" in capsys.readouterr().err
+    assert run("catalogue", "check", "catalogue.db") == 0
+
+
+def test_searches_do_not_migrate(folder, capsys):
+    before = Path("catalogue.db").read_bytes()
+    assert run("search", "catalogue.db", "marks/00.png", "--report", "found.html") == 0
+    assert capsys.readouterr().out.splitlines()[0].split()[:3] == ["1", "entry", "1"]
+    assert Path("catalogue.db").read_bytes() == before
+    assert not Path("catalogue.db.schema1.bak").exists()

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import _parallel
+from radoncdt._progress import Progress
 from radoncdt.catalogue.fitting import PICTURE_SIDE
 from radoncdt.catalogue.metadata import Value
 from radoncdt.catalogue.records import packed
@@ -68,15 +69,13 @@ def add_images(
     progress: bool,
 ) -> Added:
     """Read the images that a catalogue does not have and store them, in their order, with their metadata."""
-    from tqdm import tqdm
-
     with store.snapshot() as snapshot:
         known, settings = snapshot.known(), snapshot.settings
     seen: dict[str, list[str]] = {}  # files by the hash of their content
     failures: list[Failure] = []
     added = 0
     folder = store.path.parent
-    with tqdm(total=len(files), unit="image", disable=None if progress else True, delay=2) as bar:
+    with Progress[Path](total=len(files), unit="images", show=progress) as bar:
 
         def tasks() -> Iterator[Task]:
             some: list[tuple[str, str]] = []

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import _parallel
+from radoncdt._progress import Progress
 from radoncdt.catalogue.chance import FITTED, NEAREST, Chances, stand
 from radoncdt.catalogue.fitting import line_points, picture_ink, picture_points
 from radoncdt.catalogue.index import StoredIndex
@@ -53,16 +54,12 @@ def calibrate(
     progress: bool,
 ) -> Chances:
     """Search for some marks among the others. `opened` gives a snapshot, and the index that belongs to it."""
-    from tqdm import tqdm
-
     with opened() as (snapshot, index):
         numbers, same = index.numbers, _by_reference(snapshot)
     chosen = np.random.default_rng(0).permutation(numbers)[:marks].tolist()
     workers = _parallel.n_workers(n_jobs, MARK_WORK * len(chosen))
     stands = list[float]()
-    with tqdm(
-        total=len(chosen), desc="learning chances", unit="mark", disable=None if progress else True, delay=2
-    ) as bar:
+    with Progress[int](total=len(chosen), title="learning chances", unit="marks", show=progress) as bar:
         for start in range(0, len(chosen), AT_ONCE):
             with opened() as (snapshot, index):
 

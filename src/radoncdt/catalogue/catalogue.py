@@ -124,7 +124,7 @@ class Catalogue:
         dask : str, optional
             The address of a Dask scheduler, whose workers read the images instead. They must see the same files.
         progress : bool
-            Whether to draw a bar, on a terminal.
+            Whether to show the progress on stderr: a bar on a terminal, otherwise a line every 30 seconds.
         **ink
             Options of `radoncdt.ink.InkOptions`; the kind is "drawing" by default.
         """
@@ -258,7 +258,7 @@ class Catalogue:
             How many of the catalogue's own are drawn again and searched for.
         n_jobs : int
         progress : bool
-            Whether to draw a bar, on a terminal.
+            Whether to show the progress on stderr: a bar on a terminal, otherwise a line every 30 seconds.
 
         Returns
         -------
@@ -334,7 +334,7 @@ class Catalogue:
             Whether to say how unusual each match is. The first search learns that if need be, see `calibrate`.
         n_jobs : int
         progress : bool
-            Whether to draw a bar while chances are learnt, on a terminal.
+            Whether to show the progress on stderr: a bar on a terminal, otherwise a line every 30 seconds.
         **ink
             Options of `radoncdt.ink.InkOptions`.
         """

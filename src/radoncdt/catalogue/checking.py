@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from radoncdt._progress import Progress
+from radoncdt._text import shortened
 from radoncdt.catalogue import records, schema
 from radoncdt.catalogue.adding import hash_of
 from radoncdt.catalogue.chance import NAME, stored_chances
@@ -62,7 +64,7 @@ def _database(snapshot: Snapshot) -> Problems:
 def _table(snapshot: Snapshot, kind: Kind, where: str = "") -> Problems:
     for *fields, checksum in snapshot.stored(kind, where):
         number = fields[0] if kind.key in ("id", "entry") and type(fields[0]) is int else None
-        prefix = "" if number is not None else f"{records.shortened(fields[0])} in "
+        prefix = "" if number is not None else f"{shortened(repr(fields[0]))} in "
         for what in records.problems_of(kind, fields, checksum, version=snapshot.version):
             yield Problem(number, prefix + what)
 
@@ -75,11 +77,9 @@ def _settings(snapshot: Snapshot) -> Problems:
 
 
 def _entries(snapshot: Snapshot, progress: bool) -> Problems:
-    from tqdm import tqdm
-
     numbers = snapshot.numbers()
     kinds = records.ENTRIES, records.PICTURES, records.DESCRIPTORS, snapshot.metadata_kind
-    with tqdm(total=len(numbers), unit="entry", disable=None if progress else True, delay=2) as bar:
+    with Progress[int](total=len(numbers), unit="entries", show=progress) as bar:
         for start in range(0, len(numbers), CHUNK):
             some = [int(number) for number in numbers[start : start + CHUNK]]
             bad: set[int] = set()

@@ -12,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from radoncdt._progress import Progress
 from radoncdt.catalogue import records, schema
 from radoncdt.catalogue.connection import connect, explaining
 from radoncdt.catalogue.metadata import quoted
@@ -29,8 +30,6 @@ def migrate(path: Path, *, progress: bool = False) -> Path | None:
     Other processes may read meanwhile, and wait if they want to write. A copy that an interrupted attempt left is
     replaced.
     """
-    from tqdm import tqdm
-
     copy: Path | None = None
     if not path.exists() or not path.stat().st_size:
         return None
@@ -42,7 +41,7 @@ def migrate(path: Path, *, progress: bool = False) -> Path | None:
             if version < schema.VERSION:  # no other process was faster
                 copy = copy or _back_up(path, version)
                 (total,) = db.execute("SELECT 2 * count(*) FROM entries").fetchone()
-                with tqdm(total=total, desc="migrating", unit="row", disable=not progress or None, delay=2) as bar:
+                with Progress[int](total=total, title="migrating", unit="rows", show=progress) as bar:
                     STEPS[version](db, bar.update)
                 db.execute(f"PRAGMA user_version = {version + 1}")
             db.execute("COMMIT")

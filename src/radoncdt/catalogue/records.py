@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from radoncdt._text import LONGEST, shortened
 from radoncdt.catalogue.metadata import KNOWN
 from radoncdt.descriptors import Descriptors, Settings
 from radoncdt.ink import InkOptions
@@ -174,7 +175,7 @@ def checksum(kind: Kind, values: Sequence[Any]) -> int:
 def problems_of(kind: Kind, values: Sequence[Any], stored: Any, *, version: int) -> list[str]:
     """What is wrong with a row, given its fields and the checksum stored beside them; nothing if all is well."""
     found = [
-        f"{kind.table}: {name!r} must be {expected}, got {shortened(value)}"
+        f"{kind.table}: {name!r} must be {expected}, got {_given(value)}"
         for (name, check), value in zip(kind.fields.items(), values)
         if (expected := check(value)) is not None
     ]
@@ -183,10 +184,9 @@ def problems_of(kind: Kind, values: Sequence[Any], stored: Any, *, version: int)
     return found
 
 
-def shortened(value: Any, most: int = 60) -> str:
+def _given(value: Any) -> str:
     """A value as a message shows it, whatever it is and however long."""
-    text = repr(value[: 2 * most] if isinstance(value, (str, bytes)) else value)
-    return text if len(text) <= most else f"{text[:most]}…"
+    return shortened(repr(value[:LONGEST] if isinstance(value, (str, bytes)) else value))
 
 
 # ---------------------------------------------------------------- values within fields
@@ -196,12 +196,12 @@ def settings_of(text: str) -> Settings:
     """Settings of descriptors as they are stored. Raises ValueError."""
     found = read_json(text)
     if not isinstance(found, dict) or found.keys() != set(Settings._fields):
-        raise ValueError(f"must have {', '.join(Settings._fields)}, got {shortened(found)}")
+        raise ValueError(f"must have {', '.join(Settings._fields)}, got {_given(found)}")
     for name in ("n_angles", "n_levels"):
         if type(found[name]) is not int or not 1 <= found[name] <= MAX_ANGLES:
-            raise ValueError(f"{name} must be from 1 to {MAX_ANGLES}, got {shortened(found[name])}")
+            raise ValueError(f"{name} must be from 1 to {MAX_ANGLES}, got {_given(found[name])}")
     if type(found["nu"]) not in (int, float):
-        raise ValueError(f"nu must be a number, got {shortened(found['nu'])}")
+        raise ValueError(f"nu must be a number, got {_given(found['nu'])}")
     try:
         return Settings.choose(**{**found, "nu": found["nu"] or 1.0})
     except TypeError as error:

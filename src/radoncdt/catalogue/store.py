@@ -18,9 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from radoncdt._text import shortened
 from radoncdt.catalogue import connection, migration, records, schema
 from radoncdt.catalogue.connection import explaining
 from radoncdt.catalogue.errors import CatalogueError
+from radoncdt.catalogue.limits import limit_steps
 from radoncdt.catalogue.metadata import Value, quoted
 from radoncdt.catalogue.records import EntryRow, Kind
 from radoncdt.descriptors import Descriptors, Settings
@@ -31,7 +33,6 @@ SETTINGS = Settings(n_angles=64, n_levels=32, moments="robust", nu=10.0, trim=1 
 STEPS, STEPS_PER_BYTE = 20_000_000, 5
 """Steps of SQLite's virtual machine that one statement may take, and further ones for each byte of the file. Reading
 everything takes far fewer; a damaged or hostile file could take forever."""
-TICK = 100_000  # steps between two looks at how many were taken
 
 
 class Entry(NamedTuple):
@@ -79,31 +80,17 @@ def named_file(name: str, folder: Path) -> Path:
     return path
 
 
-class _Budget:
-    """The steps that a statement has left."""
-
-    def __init__(self, db: sqlite3.Connection, size: int) -> None:
-        self.most = (STEPS + STEPS_PER_BYTE * size) // TICK
-        self.left = self.most
-        db.set_progress_handler(self._tick, TICK)
-
-    def _tick(self) -> int:
-        self.left -= 1
-        return int(self.left < 0)
-
-
 class Snapshot:
     """What is read through it belongs together, whatever others write meanwhile. Threads may share it."""
 
     def __init__(self, store: "Store", db: sqlite3.Connection, version: int) -> None:
         self.store, self.db, self.version = store, db, version
-        self._budget = _Budget(db, store.path.stat().st_size if store.path.exists() else 0)
+        self._steps = STEPS + STEPS_PER_BYTE * (store.path.stat().st_size if store.path.exists() else 0)
         self._lock = threading.Lock()
 
     def rows(self, statement: str, values: Sequence[Any] = (), *, steps: int | None = None) -> list[tuple[Any, ...]]:
         """The rows that a statement yields. By default it may take as many steps as the size of the file allows."""
-        with self._lock, explaining(self.store.path):
-            self._budget.left = self._budget.most if steps is None else steps // TICK
+        with self._lock, explaining(self.store.path), limit_steps(self.db, steps or self._steps):
             return self.db.execute(statement, values).fetchall()
 
     # ------------------------------------------------------------ rows that are verified
@@ -132,10 +119,10 @@ class Snapshot:
     def damaged(self, kind: Kind, key: Any, problem: str) -> CatalogueError:
         """The error that names a damaged row."""
         if kind.key in ("id", "entry") and kind is not records.SUMMARIES:
-            row = f"entry {records.shortened(key)}"
+            row = f"entry {shortened(repr(key))}"
             advice = "; remove the entry and add its image again" if type(key) is int else ""
         else:
-            row, advice = f"{kind.table} {records.shortened(key)}", ""
+            row, advice = f"{kind.table} {shortened(repr(key))}", ""
         return CatalogueError(f"{self.store.path}: {row} is damaged: {problem}{advice}")
 
     # ------------------------------------------------------------ settings
@@ -249,8 +236,8 @@ class Transaction(Snapshot):
     """What is changed through it, is changed as a whole or not at all."""
 
     def _execute(self, statement: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
-        self._budget.left = self._budget.most
-        return self.db.execute(statement, values)
+        with limit_steps(self.db, self._steps):
+            return self.db.execute(statement, values)
 
     def _write(self, kind: Kind, values: Sequence[Any]) -> None:
         """Store a row with its checksum; a row that has the same key is replaced."""

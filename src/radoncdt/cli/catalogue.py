@@ -9,7 +9,7 @@ from radoncdt._files import write_whole
 from radoncdt.catalogue import Catalogue, CatalogueError, MetadataError
 from radoncdt.catalogue.calibrating import MARKS
 from radoncdt.catalogue.metadata import LONGEST, OWN, read_table
-from radoncdt.catalogue.store import VERSION
+from radoncdt.catalogue.schema import VERSION
 from radoncdt.cli.options import (
     check_folder,
     check_jobs,
@@ -149,6 +149,14 @@ def _refusing(run: Any) -> Any:
     return refusing
 
 
+def _to_be_changed(path: Path, *, create: bool = False) -> Catalogue:
+    """Open a catalogue for changes, and tell about the migration of an old one."""
+    backup = Catalogue.migrate(path, progress=True) if path.exists() or not create else None
+    if backup is not None:
+        complain(f"{path}: migrated to schema {VERSION}; the old file is kept as {backup}")
+    return Catalogue(path, create=create, write=True)
+
+
 @_refusing
 def _add(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     check_jobs(options, parser)
@@ -160,7 +168,7 @@ def _add(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     if options.metadata is not None:
         read_table(options.metadata)  # before a catalogue is made
     try:
-        with Catalogue(options.catalogue, create=True) as catalogue:
+        with _to_be_changed(options.catalogue, create=True) as catalogue:
             done = catalogue.add(
                 options.images,
                 metadata=options.metadata,
@@ -222,7 +230,7 @@ def _show(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
 
 @_refusing
 def _remove(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    with Catalogue(options.catalogue, write=True) as catalogue:
+    with _to_be_changed(options.catalogue) as catalogue:
         catalogue.remove(options.entries)
         say(f"{options.catalogue}: {len(set(options.entries)):,} removed; {len(catalogue):,} entries")
     return 0
@@ -230,7 +238,7 @@ def _remove(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int
 
 @_refusing
 def _update(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    with Catalogue(options.catalogue, write=True) as catalogue:
+    with _to_be_changed(options.catalogue) as catalogue:
         changed, unused = catalogue.update(options.metadata)
         total = len(catalogue)
     for name in unused:
@@ -265,7 +273,7 @@ def _calibrate(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
     check_jobs(options, parser)
     if options.marks < 20:
         parser.error(f"--marks must be at least 20, got {options.marks}")
-    with Catalogue(options.catalogue, write=True) as catalogue:
+    with _to_be_changed(options.catalogue) as catalogue:
         count = catalogue.calibrate(marks=options.marks, n_jobs=options.jobs, progress=True)
     say(f"{options.catalogue}: chances learnt from {count:,} marks")
     return 0

@@ -13,6 +13,7 @@ from radoncdt._progress import Progress
 from radoncdt.catalogue import Catalogue, CatalogueError, Result
 from radoncdt.catalogue import report as pages
 from radoncdt.catalogue.connection import may_write
+from radoncdt.catalogue.schema import VERSION
 from radoncdt.cli.options import (
     check_folder,
     check_jobs,
@@ -145,7 +146,9 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     results: list[Result] = []
     failures: list[tuple[str, str]] = []
     try:
-        with Catalogue(options.catalogue, write=may_write(options.catalogue)) as catalogue:
+        with Catalogue(options.catalogue) as catalogue:
+            newest = catalogue.schema == VERSION  # a search does not migrate what it reads
+        with Catalogue(options.catalogue, write=newest and may_write(options.catalogue)) as catalogue:
             catalogue.open()
             for file in Progress(files, unit="queries", show=several):
                 try:

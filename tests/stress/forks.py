@@ -83,6 +83,8 @@ class Forks:
         writing : bool
             Seconds count from the first statement that writes.
         """
+        for file in (self.out, self.err):
+            file.write_text("")  # a child may be killed before it opens them
         answer = self._ask(arguments=arguments, here=False, kill_at=kill_at, delay=delay, writing=writing)
         return Ended(**answer, out=self.out.read_text(), err=self.err.read_text())
 

@@ -201,8 +201,8 @@ def test_the_figures_of_the_reproduction_are_measured(table, least):
     for protocol in ("published", "independent"):
         some = list(dict.fromkeys(cell for cell, _ in claims if cell.protocol == protocol))
         for draw in range(10 if some else 0):
-            for cell, accuracies in TABLES[table].run(TABLES[table], some, 0, draw, digits):
-                draws.setdefault(cell, {})[draw] = accuracies
+            for cell, measurement in TABLES[table].run(TABLES[table], some, 0, draw, digits):
+                draws.setdefault(cell, {})[draw] = measurement
     for cell, claim in claims:
         result = summarise(cell, paper.figure_of(cell), draws[cell])
         assert claim["mean"] == f"{result.mean:.3f}", cell

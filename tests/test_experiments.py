@@ -187,20 +187,46 @@ def test_each_fold_is_judged_by_a_machine_trained_on_it_alone(monkeypatch):
         seen.append((np.nonzero(some)[1].tolist(), signs.tolist()))
         return some.T @ signs
 
-    accuracies = folds.fold_accuracies(features, 20, solver=solver)
+    accuracies, ties = folds.measure_folds(features, 20, solver=solver)
     for i, (samples, signs) in enumerate(seen):
         assert samples == [2 * i, 2 * i + 1, 30 + 2 * i, 30 + 2 * i + 1]
         assert signs == [-1, -1, 1, 1]
-    assert accuracies == [0] * 10  # orthogonal to all that was trained on, so neither class
+    assert accuracies == [0.5] * 10  # every score is 0, because all test samples are orthogonal to the weights
+    assert ties == 1
 
 
 def test_accuracy_counts_both_classes():
     features = np.concatenate([-np.ones((10, 1)), np.ones((10, 1))])
     features[7] = 1  # the eighth of the first class looks like the second
-    found = folds.fold_accuracies(features, 10)
-    right = np.array(found) * 18
+    found = folds.measure_folds(features, 10)
+    assert found.ties == 0
+    right = np.array(found.accuracies) * 18
     np.testing.assert_allclose(right[:7], 17)
     np.testing.assert_allclose(right[8:], 17)
+
+
+def test_a_tie_belongs_to_the_first_class():
+    found = folds.measure_folds(np.zeros((40, 3)), 20)
+    assert found == cells.Measurement([0.5] * 10, 1.0)
+
+
+def test_ties_are_decided_as_by_scikit_learn():
+    """With sparse features, like the pixels of thin digits, more than a third of the scores are exactly 0."""
+    rng = np.random.default_rng(0)
+    size, n_features = 20, 60
+    features = rng.random((2 * size, n_features)) * (rng.random((2 * size, n_features)) < 0.05)
+    first, second = np.split(features, 2)
+    expected, zeros = [], []
+    for train, test in folds.folds(size):
+        model = LinearSVC(C=1.0, loss="squared_hinge", fit_intercept=False, dual=False, tol=1e-12, max_iter=100_000)
+        model.fit(np.concatenate([first[train], second[train]]), np.repeat([0, 1], train.size))
+        samples, labels = np.concatenate([first[test], second[test]]), np.repeat([0, 1], test.size)
+        expected.append(model.score(samples, labels))
+        zeros.append(np.mean(model.decision_function(samples) == 0))
+    found = folds.measure_folds(features, size)
+    np.testing.assert_allclose(found.accuracies, expected)
+    assert found.ties == pytest.approx(np.mean(zeros))
+    assert 0.3 < found.ties < 0.7
 
 
 @pytest.mark.parametrize(("n", "d"), [(2, 50), (20, 500), (40, 8), (200, 30)])
@@ -230,8 +256,8 @@ def test_a_loose_tolerance_leaves_two_samples_where_they_were(digits):
     images = table4.TABLE.images("linmnist", "published", 10, 0, 0, digits)[0]
     cell = Cell("table4", "published", "linmnist", "mnrcdt", None, "svm", 8, 10)
     values = protocol.features(cell, images)
-    assert np.mean(folds.fold_accuracies(values, 10, solver=svm.loose_svm)) == 0.5
-    assert np.mean(folds.fold_accuracies(values, 10)) > 0.7
+    assert np.mean(folds.measure_folds(values, 10, solver=svm.loose_svm).accuracies) == 0.5
+    assert np.mean(folds.measure_folds(values, 10).accuracies) > 0.7
 
 
 def test_the_nearest_reference_depends_on_the_norm():
@@ -277,9 +303,10 @@ CELL = Cell("table4", "published", "linmnist", "rcdt", None, "svm", 8, 50)
 
 
 def test_means_and_deviations_are_within_and_between_draws():
-    draws = {0: [0.5, 0.7], 1: [0.8, 0.8]}
+    draws = {0: cells.Measurement([0.5, 0.7], 0.1), 1: cells.Measurement([0.8, 0.8], 0.3)}
     result = cells.summarise(CELL, cells.Printed(0.75, 0.04, 3), draws)
     assert result.draws == 2
+    assert result.ties == result.record()["ties"] == pytest.approx(0.2)
     assert result.mean == pytest.approx(0.7)
     assert result.std == pytest.approx(np.std([0.5, 0.7], ddof=1) / 2)
     assert result.std_between_draws == pytest.approx(np.std([0.6, 0.8], ddof=1))
@@ -292,25 +319,27 @@ def test_means_and_deviations_are_within_and_between_draws():
 
 def test_only_the_rcdt_of_table_4_has_a_maximum_of_folds():
     for change in ({"table": "table3"}, {"feature": "mnrcdt"}):
-        assert cells.summarise(replace(CELL, **change), None, {0: [0.5, 0.7]}).fold_maximum is None
+        assert cells.summarise(replace(CELL, **change), None, {0: cells.Measurement([0.5, 0.7])}).fold_maximum is None
 
 
 def test_one_draw_and_one_figure_have_no_deviation():
-    result = cells.summarise(CELL, cells.Printed(0.75, None, 2), {0: [0.5]})
-    assert (result.std, result.std_between_draws, result.standard_errors) == (None, None, None)
+    result = cells.summarise(CELL, cells.Printed(0.75, None, 2), {0: cells.Measurement([0.5])})
+    assert (result.std, result.std_between_draws, result.standard_errors, result.ties) == (None, None, None, None)
     assert result.difference == pytest.approx(-0.25)
-    assert cells.summarise(CELL, None, {0: [0.5]}).difference is None
+    assert cells.summarise(CELL, None, {0: cells.Measurement([0.5])}).difference is None
 
 
 def test_equal_draws_leave_the_error_of_rounding():
-    result = cells.summarise(CELL, cells.Printed(1.0, None, 2), {0: [1.0], 1: [1.0]})
+    equal = cells.Measurement([1.0])
+    result = cells.summarise(CELL, cells.Printed(1.0, None, 2), {0: equal, 1: equal})
     assert (result.difference, result.standard_errors) == (0, 0)
 
 
 # ---------------------------------------------------------------- what is kept
 
 
-FOLDS = [k / 10 for k in range(10)]
+FOLDS = cells.Measurement([k / 10 for k in range(10)], 0.25)
+BACK = FOLDS._replace(accuracies=FOLDS.accuracies[::-1])
 SETUP = {"linmnist": {"seed": 0, "digits": "a"}, "academic": {"seed": 0, "digits": None}}
 OTHER = {"linmnist": {"seed": 0, "digits": "b"}, "academic": {"seed": 0, "digits": None}}
 
@@ -334,7 +363,7 @@ def test_another_set_up_begins_anew_and_loses_nothing(tmp_path):
     other = store.Store(tmp_path, OTHER)
     assert (CELL, 0) not in other
     assert (symbols, 0) in other  # which other digits do not concern
-    other.add(CELL, 0, FOLDS[::-1], 1)
+    other.add(CELL, 0, BACK, 1)
     assert store.Store(tmp_path, SETUP).draws_of(CELL, 1) == {0: FOLDS}
 
 
@@ -349,18 +378,38 @@ def test_a_line_that_was_cut_off_is_measured_again(tmp_path, left):
     cut = store.Store(tmp_path, SETUP)
     assert (CELL, 0) in cut
     assert (CELL, 1) not in cut
-    cut.add(CELL, 1, FOLDS[::-1], 1)
-    assert store.Store(tmp_path, SETUP).draws_of(CELL, 2) == {0: FOLDS, 1: FOLDS[::-1]}
+    cut.add(CELL, 1, BACK, 1)
+    assert store.Store(tmp_path, SETUP).draws_of(CELL, 2) == {0: FOLDS, 1: BACK}
 
 
-@pytest.mark.parametrize("accuracies", [[], [0.5], [*FOLDS[:9], 5], [*FOLDS[:9], float("nan")], "1234567890", None])
+NINE = FOLDS.accuracies[:9]
+
+
+@pytest.mark.parametrize("accuracies", [[], [0.5], [*NINE, 5], [*NINE, float("nan")], "1234567890", None])
 def test_a_line_that_cannot_be_right_is_measured_again(tmp_path, accuracies):
     first = store.Store(tmp_path, SETUP)
     first.add(CELL, 0, FOLDS, 1)
     text = first.path.read_text()
-    assert json.dumps(FOLDS) in text
-    first.path.write_text(text.replace(json.dumps(FOLDS), json.dumps(accuracies)))
+    assert json.dumps(FOLDS.accuracies) in text
+    first.path.write_text(text.replace(json.dumps(FOLDS.accuracies), json.dumps(accuracies)))
     assert (CELL, 0) not in store.Store(tmp_path, SETUP)
+
+
+@pytest.mark.parametrize("ties", ["", '"ties": null, ', '"ties": 2, ', '"ties": NaN, '])
+def test_a_line_without_a_share_of_ties_is_measured_again(tmp_path, ties):
+    """Such lines were written when a tie counted as an error for both classes."""
+    first = store.Store(tmp_path, SETUP)
+    first.add(CELL, 0, FOLDS, 1)
+    text = first.path.read_text()
+    assert '"ties": 0.25, ' in text
+    first.path.write_text(text.replace('"ties": 0.25, ', ties))
+    assert (CELL, 0) not in store.Store(tmp_path, SETUP)
+
+
+def test_nearest_references_have_no_ties(tmp_path):
+    cell = Cell("table2", "published", "academic", "mnrcdt", "2", "nearest", 4, 10)
+    store.Store(tmp_path, SETUP).add(cell, 0, cells.Measurement([0.5]), 1)
+    assert store.Store(tmp_path, SETUP).draws_of(cell, 1) == {0: cells.Measurement([0.5])}
 
 
 def test_a_first_line_that_was_cut_off_is_no_harm(tmp_path):
@@ -431,6 +480,10 @@ def test_all_cells_are_there(report):
     assert places == expected
     assert len(found) == len(expected) == len(outcome.results)
     assert all(cell["draws"] == 2 and 0 <= cell["mean"] <= 1 for cell in found)
+    assert all((cell["ties"] is not None) == (cell["classifier"] == "svm") for cell in found)
+    pixels = [cell for cell in found if (cell["table"], cell["feature"]) == ("table4", "euclidean")]
+    assert all(0.05 < cell["ties"] < 0.6 and cell["mean"] > 0.4 for cell in pixels)
+    assert not any(cell["ties"] for cell in found if cell["feature"] in ("rcdt", "mnrcdt"))
     assert outcome.missing == 0
 
 
@@ -541,12 +594,14 @@ def test_entries_have_ours_the_paper_and_the_difference(report):
 def test_notable_differences_are_marked_as_published_only():
     def result(ours, protocol="published"):
         cell = replace(CELL, feature="mnrcdt", protocol=protocol)
-        return cells.summarise(cell, cells.Printed(0.5, 0.1, 3), {0: [ours - 0.01] * 10, 1: [ours + 0.01] * 10})
+        draws = {i: cells.Measurement([ours + error] * 10, 0.123) for i, error in enumerate((-0.01, 0.01))}
+        return cells.summarise(cell, cells.Printed(0.5, 0.1, 3), draws)
 
     marks = [page.entry(result(ours), 2).mark for ours in (0.4, 0.49, 0.5, 0.51, 0.6)]
     assert marks == [-1, 0, 0, 0, 1]
     assert page.entry(result(0.6, "independent"), 2).mark == 0
     assert "2 of 5 draws" in page.entry(result(0.6), 5).lines
+    assert "ties 12.3%" in page.entry(result(0.6), 5).lines
     assert 'class="more"' in render._class(page.entry(result(0.6), 2))
 
 

@@ -2,11 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 N_FOLDS = 10
+
+
+class Measurement(NamedTuple):
+    """What one draw of a cell, or a trial, gives."""
+
+    accuracies: list[float]
+    """One per fold, reference or repetition."""
+    ties: float | None = None
+    """Share of the test samples with a score of exactly 0; None where the classifier has no scores."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +83,8 @@ class Result:
     fold_maximum: float | None
     """Over the draws, of the largest of the folds: what the paper's Table 4 prints for the R-CDT."""
     fold_maximum_between_draws: float | None
+    ties: float | None
+    """Share of the scores that are exactly 0, over all folds and draws; None where the classifier has no scores."""
 
     @property
     def difference(self) -> float | None:
@@ -121,12 +132,14 @@ class Result:
             "fold_maximum": self.fold_maximum,
             "fold_maximum_difference": self.fold_maximum_difference,
             "fold_maximum_standard_errors": self.fold_maximum_standard_errors,
+            "ties": self.ties,
         }
 
 
-def summarise(cell: Cell, paper: Printed | None, draws: Mapping[int, Sequence[float]]) -> Result:
-    """Sum up the accuracies of every draw."""
-    runs = [np.array(draws[draw]) for draw in sorted(draws)]
+def summarise(cell: Cell, paper: Printed | None, draws: Mapping[int, Measurement]) -> Result:
+    """Sum up the measurements of every draw."""
+    runs = [np.array(draws[draw].accuracies) for draw in sorted(draws)]
+    ties = [draw.ties for draw in draws.values() if draw.ties is not None]
     maxima = _maxima(cell, runs)
     return Result(
         cell,
@@ -137,6 +150,7 @@ def summarise(cell: Cell, paper: Printed | None, draws: Mapping[int, Sequence[fl
         std_between_draws=_std([run.mean() for run in runs]),
         fold_maximum=_mean(maxima) if maxima else None,
         fold_maximum_between_draws=_std(maxima) if maxima else None,
+        ties=_mean(ties) if ties else None,
     )
 
 

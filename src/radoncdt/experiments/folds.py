@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 
 from radoncdt import datasets
 from radoncdt.experiments import svm
-from radoncdt.experiments.cells import N_FOLDS, Cell
+from radoncdt.experiments.cells import N_FOLDS, Cell, Measurement
 from radoncdt.experiments.protocol import LOOSE_SOLVER, Runs, Table, by_features, features
 
 Solver = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 
 
 def run(table: Table, cells: Sequence[Cell], seed: int, draw: int, mnist: datasets.Mnist | None) -> Runs:
-    """Accuracies of the cells in one draw."""
+    """Measurements of the cells in one draw."""
     (dataset,) = table.classes
     largest = max(cell.class_size for cell in cells)
     images, _ = table.images(dataset, cells[0].protocol, largest, seed, draw, mnist)
@@ -24,7 +24,7 @@ def run(table: Table, cells: Sequence[Cell], seed: int, draw: int, mnist: datase
         values = features(group[0], np.concatenate([half[:size] for half in np.split(images, 2)]))
         for cell in group:
             solver = svm.loose_svm if cell.variant == LOOSE_SOLVER else svm.linear_svm
-            yield cell, fold_accuracies(values, cell.class_size, solver=solver)
+            yield cell, measure_folds(values, cell.class_size, solver=solver)
 
 
 def folds(class_size: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
@@ -35,17 +35,20 @@ def folds(class_size: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     return [(block, np.setdiff1d(every, block)) for block in np.split(every, N_FOLDS)]
 
 
-def fold_accuracies(features: NDArray[Any], class_size: int, *, solver: Solver = svm.linear_svm) -> list[float]:
-    """Accuracy on the test samples of each fold, of two classes.
+def measure_folds(features: NDArray[Any], class_size: int, *, solver: Solver = svm.linear_svm) -> Measurement:
+    """Accuracy on the test samples of each fold, for two classes, and the share of ties.
+
+    The decision rule is that of scikit-learn: a sample belongs to the second class if its score is greater than 0, and
+    to the first class otherwise. A tie, a score of exactly 0, is therefore right for one of the classes.
 
     Parameters
     ----------
     features : array (2n, d)
-        Those of the first class, then as many of the second.
+        The features of the first class, followed by as many of the second class.
     class_size : int
-        Use the first so many of each class.
+        Number of samples of each class that are used, counted from the first one.
     solver : callable
-        From features and signs to weights.
+        Maps features and signs to weights.
     """
     halves = [half[:class_size].astype(np.float64, copy=False) for half in np.split(features, 2)]
     weights = []
@@ -53,8 +56,10 @@ def fold_accuracies(features: NDArray[Any], class_size: int, *, solver: Solver =
         block = slice(train[0], train[-1] + 1)
         signs = np.repeat([-1.0, 1.0], train.size)
         weights.append(solver(np.concatenate([half[block] for half in halves]), signs))
-    wrong, right = (half @ np.transpose(weights) for half in halves)  # a column a fold
-    return [
-        float(np.mean(np.concatenate([wrong[test, i] < 0, right[test, i] > 0])))
-        for i, (_, test) in enumerate(folds(class_size))
-    ]
+    every = [half @ np.transpose(weights) for half in halves]  # one column per fold
+    accuracies, ties = [], []
+    for i, (_, test) in enumerate(folds(class_size)):
+        scores = np.stack([half[test, i] for half in every])  # one row per class
+        accuracies.append(float(np.mean((scores > 0) == [[False], [True]])))
+        ties.append(float(np.mean(scores == 0)))
+    return Measurement(accuracies, float(np.mean(ties)))

@@ -13,13 +13,20 @@ NOTABLE = 2.0
 """Standard errors from which a difference is marked."""
 
 ENTRIES = (
-    "An entry has ours, the mean over {draws} where it says no other number, ± the standard deviation within a draw "
-    "(over folds or references, averaged over the draws); that between draws; then the paper's figure; then the "
-    "difference, ours minus the paper's, and how many standard errors that is. The paper prints one draw, rounded, "
-    "and ours is a mean: if both did the same, the variance of the difference would be that between draws times 1 + "
-    "1/{n}, plus that of rounding. Where draws do not differ, rounding is all the error there is, and any "
-    "difference is many of it. As published, differences of {notable:g} standard errors and more are marked: bold "
-    "in Markdown, coloured in HTML."
+    "The first line of an entry is our accuracy: the mean over {draws} unless another number is given, ± the standard "
+    "deviation within a draw (over folds or references, averaged over the draws). Below it are the standard deviation "
+    "between draws, the paper's figure, and the difference, ours minus the paper's, with its size in standard errors. "
+    "The paper prints one draw, rounded, and ours is a mean. If both did the same, the variance of the difference "
+    "would be the variance between draws times 1 + 1/{n}, plus the variance of rounding. If the draws agree exactly, "
+    "only rounding error remains. For the published protocol, differences of at least {notable:g} standard errors are "
+    "marked: bold in Markdown, coloured in HTML."
+)
+
+TIES = (
+    "The decision rule of the support vector machines is that of scikit-learn: a score greater than 0 means the second "
+    "class, any other score the first. “ties” is the share of the test samples whose score is exactly 0. These samples "
+    "have nothing in common with the weights, and all of them are assigned to the first class. Entries without this "
+    "line have no ties."
 )
 
 TITLE = "The experiments of the paper, run by radoncdt"
@@ -121,6 +128,8 @@ def blocks(outcome: Outcome, pictures: Sequence[str]) -> list[Block]:
         chosen = [protocol for protocol in outcome.choice.protocols if outcome.of(name, protocol)]
         if chosen:
             page.append(Heading(table.caption))
+        if table.classifier == "svm" and chosen:
+            page.append(Text(TIES))
         if name == "table4" and chosen:
             page.append(Text(FOLD_MAXIMUM))
         for protocol in chosen:
@@ -246,6 +255,8 @@ def entry(result: Result | None, draws: int) -> Entry:
         errors = result.fold_maximum_standard_errors
         if result.paper is not None:
             lines.append(difference(result.fold_maximum_difference, errors))
+    if result.ties:
+        lines.append(f"ties {result.ties:.1%}")
     return Entry(lines, strong=True, mark=mark(errors) if result.cell.protocol == "published" else 0)
 
 
@@ -253,8 +264,8 @@ def _variants(outcome: Outcome) -> list[Block]:
     page: list[Block] = [
         Heading("What matters in the protocol"),
         Text(
-            "The same cells with one thing done otherwise, and nothing else: the random draws are the same, but for "
-            "the shared maps, where other maps are drawn."
+            "Each table compares the same cells with a single change. The random draws are the same, except for the "
+            "shared maps, where other maps are drawn."
         ),
     ]
     for variant, pairs in outcome.comparisons:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from radoncdt import datasets
 from radoncdt.directions import equispaced_angles
 from radoncdt.experiments import names, paper
-from radoncdt.experiments.cells import Cell
+from radoncdt.experiments.cells import Cell, Measurement
 from radoncdt.rcdt import max_nrcdt, nrcdt, rcdt
 
 PROTOCOLS = tuple(names.PROTOCOLS)
@@ -31,7 +31,7 @@ LEVELS = {"academic": 363, "linmnist": 160}
 HALF_CIRCLE, CLOSED_GRID, LOOSE_SOLVER = "half circle", "closed grid", "loose solver"
 """Variants of a cell."""
 
-Runs = Iterator[tuple[Cell, list[float]]]
+Runs = Iterator[tuple[Cell, Measurement]]
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Table:
     columns: Callable[[Sequence[int]], paper.Places]
     """From numbers of angles to the features, norms and numbers of angles that are measured."""
     run: Callable[["Table", Sequence[Cell], int, int, datasets.Mnist | None], Runs]
-    """Accuracies of cells of one protocol, in one draw of a seed."""
+    """Measurements of cells of one protocol, in one draw of a seed."""
 
     def cells(
         self,

@@ -16,7 +16,7 @@ import radoncdt
 from radoncdt import _checks, _parallel, datasets
 from radoncdt._progress import Progress
 from radoncdt.experiments import paper, rivals, robustness, table1, table2, table3, table4
-from radoncdt.experiments.cells import N_FOLDS, Cell, Result, summarise
+from radoncdt.experiments.cells import N_FOLDS, Cell, Measurement, Result, summarise
 from radoncdt.experiments.protocol import PROTOCOLS
 from radoncdt.experiments.store import Store
 from radoncdt.experiments.trials import Trial, TrialResult, sum_up
@@ -250,15 +250,15 @@ class Run:
             began = time.perf_counter()
             for trial, accuracies in robustness.run(trials, self.choice.seed, self.mnist, n_jobs):
                 now = time.perf_counter()
-                self.store.add(trial, 0, accuracies, now - began)
+                self.store.add(trial, 0, Measurement(accuracies), now - began)
                 began = now
                 yield trial
 
     def _measure(self, draw: int, cells: list[Cell]) -> Iterator[Cell]:
         table, began = TABLES[cells[0].table], time.perf_counter()
-        for cell, accuracies in table.run(table, cells, self.choice.seed, draw, self.mnist):
+        for cell, measurement in table.run(table, cells, self.choice.seed, draw, self.mnist):
             now = time.perf_counter()
-            self.store.add(cell, draw, accuracies, now - began)
+            self.store.add(cell, draw, measurement, now - began)
             began = now
             yield cell
 
@@ -267,7 +267,7 @@ class Run:
         draws = {cell: self.store.draws_of(cell, self.choice.draws) for cell in self.wanted}
 
         def result(cell: Cell, among: Collection[int]) -> Result:
-            chosen = {draw: accuracies for draw, accuracies in draws[cell].items() if draw in among}
+            chosen = {draw: measurement for draw, measurement in draws[cell].items() if draw in among}
             return summarise(cell, paper.figure_of(cell), chosen)
 
         def compared(cell: Cell, other: Cell) -> tuple[Result, Result] | None:
@@ -287,7 +287,7 @@ class Run:
             {"digits_source": self.mnist.source if self.mnist else None, **self.setup},
             [result(cell, draws[cell]) for cell in self.cells if draws[cell]],
             [(variant, [pair for p in variant.pairs() if (pair := compared(*p))]) for variant in self.variants],
-            [sum_up(trial, paper.authors_of(trial), runs[0]) for trial, runs in trials.items() if runs],
+            [sum_up(trial, paper.authors_of(trial), runs[0].accuracies) for trial, runs in trials.items() if runs],
             checks,
             {**steps, **seconds},
             len(self.missing()) + len(self.missing_trials()) + int("table1" in self.choice.parts and not checks),

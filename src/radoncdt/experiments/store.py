@@ -1,4 +1,4 @@
-"""Accuracies on disk, so that a second run goes on where the first one stopped.
+"""Measurements on disk, so that a second run goes on where the first one stopped.
 
 `runs.jsonl` has a line for each set-up, for each cell of each draw, and for each trial. Lines are only ever added, and
 lines of other set-ups are left alone, so neither an interrupted run nor another seed loses what was measured.
@@ -7,28 +7,28 @@ lines of other set-ups are left alone, so neither an interrupted run nor another
 import hashlib
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from radoncdt.experiments.cells import Cell
+from radoncdt.experiments.cells import Cell, Measurement
 from radoncdt.experiments.trials import Trial
 
 NAME = "runs.jsonl"
 
 KINDS: dict[str, type[Cell] | type[Trial]] = {"cell": Cell, "trial": Trial}
-"""What a line can hold the accuracies of. A trial has but one draw, the first."""
+"""What a line can hold a measurement of. A trial has one draw only, the first."""
 
 
 class Store:
-    """Accuracies by cell or trial, and draw, of one set-up of each name."""
+    """Measurements by cell or trial, and draw, of one set-up of each name."""
 
     def __init__(self, folder: Path, setups: Mapping[str, Mapping[str, Any]]) -> None:
         self.path = folder / NAME
         self.keys = {name: _key(setup) for name, setup in setups.items()}
         self._lock = threading.Lock()
-        self._runs: dict[tuple[Cell | Trial, int], list[float]] = {}
+        self._runs: dict[tuple[Cell | Trial, int], Measurement] = {}
         self._seconds: dict[tuple[Cell | Trial, int], float] = {}
         known, cut_off = self._read()
         if cut_off:  # the last line, by an interruption
@@ -51,10 +51,9 @@ class Store:
                 known.add(record["setup"])
                 for kind in KINDS.keys() & record.keys():
                     cell, draw = KINDS[kind](**record[kind]), int(record["draw"])
-                    accuracies = [float(value) for value in record["accuracies"]]
-                    valid = len(accuracies) == cell.n_accuracies and all(0 <= value <= 1 for value in accuracies)
-                    if valid and record["setup"] == self.keys[cell.setup]:
-                        self._runs[cell, draw], self._seconds[cell, draw] = accuracies, float(record["seconds"])
+                    found = _measurement(cell, record)
+                    if found and record["setup"] == self.keys[cell.setup]:
+                        self._runs[cell, draw], self._seconds[cell, draw] = found, float(record["seconds"])
             except (ValueError, TypeError, KeyError):
                 continue
         if text.strip() and not known and not '{"setup": '.startswith(text[:10]):
@@ -71,20 +70,35 @@ class Store:
     def __contains__(self, place: tuple[Cell | Trial, int]) -> bool:
         return place in self._runs
 
-    def add(self, cell: Cell | Trial, draw: int, accuracies: Sequence[float], seconds: float) -> None:
-        """Keep the accuracies of a cell in a draw, or of a trial, and how long they took."""
+    def add(self, cell: Cell | Trial, draw: int, measurement: Measurement, seconds: float) -> None:
+        """Keep the measurement of a cell in a draw, or of a trial, and how long it took."""
         (kind,) = (name for name, type_ in KINDS.items() if isinstance(cell, type_))
-        record = {kind: asdict(cell), "draw": draw, "accuracies": list(accuracies), "seconds": round(seconds, 4)}
+        record = {kind: asdict(cell), "draw": draw, **measurement._asdict(), "seconds": round(seconds, 4)}
         self._append(json.dumps({"setup": self.keys[cell.setup], **record}) + "\n")
-        self._runs[cell, draw], self._seconds[cell, draw] = list(accuracies), seconds
+        self._runs[cell, draw], self._seconds[cell, draw] = measurement, seconds
 
-    def draws_of(self, cell: Cell | Trial, n: int) -> dict[int, list[float]]:
-        """Accuracies of a cell in those of the first n draws that are done."""
+    def draws_of(self, cell: Cell | Trial, n: int) -> dict[int, Measurement]:
+        """Measurements of a cell in those of the first n draws that are done."""
         return {draw: self._runs[cell, draw] for draw in range(n) if (cell, draw) in self._runs}
 
     def seconds_of(self, cell: Cell | Trial, n: int) -> float:
         """How long the first n draws of a cell took."""
         return sum(self._seconds.get((cell, draw), 0.0) for draw in range(n))
+
+
+def _measurement(cell: Cell | Trial, record: Mapping[str, Any]) -> Measurement | None:
+    """The measurement in a line; None if it cannot be one of the cell or trial.
+
+    A support vector machine has a share of ties. Lines without it were written when ties counted as errors.
+    """
+    accuracies = [float(value) for value in record["accuracies"]]
+    shares = list(accuracies)
+    ties = None
+    if isinstance(cell, Cell) and cell.classifier == "svm":
+        ties = float(record["ties"])
+        shares.append(ties)
+    valid = len(accuracies) == cell.n_accuracies and all(0 <= share <= 1 for share in shares)
+    return Measurement(accuracies, ties) if valid else None
 
 
 def _key(setup: Mapping[str, Any]) -> str:

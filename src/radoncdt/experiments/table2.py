@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from radoncdt import datasets
 from radoncdt.experiments import paper
-from radoncdt.experiments.cells import Cell
+from radoncdt.experiments.cells import Cell, Measurement
 from radoncdt.experiments.protocol import Runs, Table, by_features, features
 
 METRICS = {"inf": "chebyshev", "2": "euclidean"}
@@ -28,9 +28,10 @@ def _run(table: Table, cells: Sequence[Cell], seed: int, draw: int, mnist: datas
                 metric = METRICS[str(cell.norm)]
                 if dataset == "academic":
                     references, samples = np.split(values, [len(classes)])
-                    yield cell, [nearest_accuracy(references, samples, np.array(classes), labels, metric)]
+                    accuracies = [nearest_accuracy(references, samples, np.array(classes), labels, metric)]
                 else:
-                    yield cell, reference_accuracies(values, labels, size, metric)
+                    accuracies = reference_accuracies(values, labels, size, metric)
+                yield cell, Measurement(accuracies)
 
 
 def nearest_accuracy(

@@ -225,6 +225,23 @@ def test_the_steps_are_composed_in_the_order_given():
     np.testing.assert_allclose(AffineDistribution(**parts, order=order).maps(50, 3).matrices, expected, atol=1e-12)
 
 
+def test_maps_that_fit_the_canvas_keep_its_corners_on_it():
+    corners = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]]).T
+    parts = {"rotation": 90, "shear": 30}
+    for part in parts:
+        plain, fitted = (
+            AffineDistribution(**{part: parts[part]}, fit_canvas=fit).maps(50, 3).matrices for fit in (False, True)
+        )
+        assert np.abs(plain @ corners).max() > 1.3
+        reached = np.abs(fitted @ corners).max(axis=-1)
+        assert reached.max() == pytest.approx(1)
+        if part == "rotation":  # a turned square touches all sides, and keeps its angles
+            np.testing.assert_allclose(reached, 1)
+            np.testing.assert_allclose(fitted[:, 0, 0], fitted[:, 1, 1])
+    scaled = AffineDistribution(scale=(0.5, 2), fit_canvas=True).maps(50, 3).matrices
+    np.testing.assert_array_equal(scaled, one_step(scale=(0.5, 2)))
+
+
 def test_scales_of_x_and_y_are_their_own_unless_isotropic():
     scales = AffineDistribution(scale=(0.5, 2), isotropic=False).maps(5000, 3).matrices[:, [0, 1], [0, 1]]
     assert abs(np.corrcoef(scales.T)[0, 1]) < 0.05

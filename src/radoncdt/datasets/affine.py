@@ -56,6 +56,10 @@ class AffineDistribution:
     circular : bool
         What the shift moves off the canvas comes in on the other side. What A moves off the canvas is cut off.
     order : the steps "scale", "rotate", "shear_x", "shear_y" in some order
+    fit_canvas : bool
+        After a rotation or a shear, shrink x and y, each by its own factor, so that the image of a square canvas fits
+        into the canvas again. Image libraries that enlarge the canvas to hold the result, and then resize the result
+        to the old size, do this.
 
     Examples
     --------
@@ -76,6 +80,7 @@ class AffineDistribution:
     whole_pixels: bool = False
     circular: bool = False
     order: tuple[str, ...] = STEPS
+    fit_canvas: bool = False
 
     def __post_init__(self) -> None:
         scale = _checks.finite_array(self.scale, "scale")
@@ -83,7 +88,7 @@ class AffineDistribution:
             raise ValueError(f"`scale` must be a pair 0 < low ≤ high, got {self.scale!r}")
         for name, most in (("rotation", 360), ("shear", 89), ("shift", 2**20)):
             _checks.number(getattr(self, name), name, f"a number from 0 to {most}", _from_0_to(most))
-        for name in ("isotropic", "mirror", "whole_degrees", "whole_pixels", "circular"):
+        for name in ("isotropic", "mirror", "whole_degrees", "whole_pixels", "circular", "fit_canvas"):
             _checks.instance(getattr(self, name), name, bool)
         for name, whole in (("shear", self.whole_degrees), ("shift", self.whole_pixels)):
             if whole and getattr(self, name) != int(getattr(self, name)):
@@ -111,6 +116,8 @@ class AffineDistribution:
             "shear_y": _matrices(one, zero, tangent_y, one),
         }
         matrices = _matrices(np.where((mirror < 0.5) & self.mirror, -1.0, 1.0), zero, zero, one)
+        if self.fit_canvas:  # a row of absolute values adds up to the half-width of the image of [−1, 1]²
+            steps |= {name: s / np.abs(s).sum(axis=-1, keepdims=True) for name, s in steps.items() if name != "scale"}
         for name in self.order:
             matrices = steps[name] @ matrices
         shifts = np.stack([_between(u, self.shift, self.whole_pixels) for u in (x, y)], axis=-1)

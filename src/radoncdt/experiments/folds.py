@@ -1,6 +1,7 @@
 """Tables 3 and 4: a support vector machine trained on each tenth of the images and tested on the other nine."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,22 @@ from numpy.typing import NDArray
 from radoncdt import datasets
 from radoncdt.experiments import svm
 from radoncdt.experiments.cells import N_FOLDS, Cell, Measurement
-from radoncdt.experiments.protocol import LOOSE_SOLVER, Runs, Table, by_features, features
+from radoncdt.experiments.protocol import FIT_CANVAS, LOOSE_SOLVER, Runs, Table, by_features, features
 
 Solver = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 
 
 def run(table: Table, cells: Sequence[Cell], seed: int, draw: int, mnist: datasets.Mnist | None) -> Runs:
     """Measurements of the cells in one draw."""
+    for fit in (False, True):
+        chosen = [cell for cell in cells if (cell.variant == FIT_CANVAS) == fit]
+        if chosen:
+            fitted = replace(table, distribution=replace(table.distribution, fit_canvas=fit))
+            yield from _run(fitted, chosen, seed, draw, mnist)
+
+
+def _run(table: Table, cells: Sequence[Cell], seed: int, draw: int, mnist: datasets.Mnist | None) -> Runs:
+    """Measurements of cells that share their images."""
     (dataset,) = table.classes
     largest = max(cell.class_size for cell in cells)
     images, _ = table.images(dataset, cells[0].protocol, largest, seed, draw, mnist)

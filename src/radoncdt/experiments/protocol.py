@@ -29,6 +29,7 @@ LEVELS = {"academic": 363, "linmnist": 160}
 """Levels of the quantile functions: the authors take as many as radii of the Radon transform."""
 
 HALF_CIRCLE, CLOSED_GRID, LOOSE_SOLVER = "half circle", "closed grid", "loose solver"
+FIT_CANVAS = "fit canvas"
 """Variants of a cell."""
 
 Runs = Iterator[tuple[Cell, Measurement]]

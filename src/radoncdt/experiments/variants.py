@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from radoncdt import datasets
 from radoncdt.experiments import svm, table2, table3, table4
 from radoncdt.experiments.cells import Cell
-from radoncdt.experiments.protocol import CLOSED_GRID, HALF_CIRCLE, LOOSE_SOLVER, N_SHARED_MAPS
+from radoncdt.experiments.protocol import CLOSED_GRID, FIT_CANVAS, HALF_CIRCLE, LOOSE_SOLVER, N_SHARED_MAPS
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,15 @@ def variants(angles: Sequence[int] | None, sizes: Sequence[int] | None, mnist: d
             "Shared maps",
             f"{N_SHARED_MAPS} maps for all images",
             "a map for each image",
-            [cell for cell in four if cell.feature == "euclidean" or cell.n_angles == four[-1].n_angles],
+            _with_most_angles(four),
             lambda cell: replace(cell, protocol="independent"),
+        ),
+        Variant(
+            "Canvas",
+            "the canvas stays as it is",
+            "enlarged by each step, and resized",
+            [*_with_most_angles(three), *_with_most_angles(four)],
+            variant(FIT_CANVAS),
         ),
         Variant("Full circle", "maximum over the circle", "over [0, π) alone", two, variant(HALF_CIRCLE)),
         Variant(
@@ -58,6 +65,11 @@ def variants(angles: Sequence[int] | None, sizes: Sequence[int] | None, mnist: d
             variant(LOOSE_SOLVER),
         ),
     ]
+
+
+def _with_most_angles(cells: Sequence[Cell]) -> list[Cell]:
+    """The cells of the pixels, and those of both transforms with the largest number of angles."""
+    return [cell for cell in cells if cell.feature == "euclidean" or cell.n_angles == cells[-1].n_angles]
 
 
 def _of(cells: Sequence[Cell], feature: str, which: Callable[[Iterable[int]], int]) -> list[Cell]:

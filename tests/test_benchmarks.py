@@ -10,6 +10,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import radoncdt
+from radoncdt import datasets
+from radoncdt.experiments import table4
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
@@ -18,6 +20,7 @@ import catalogue_page  # noqa: E402
 import compare  # noqa: E402
 import comparison.invariance  # noqa: E402
 import page  # noqa: E402
+import pixels  # noqa: E402
 import plots  # noqa: E402
 from closed_forms import CLOSED_FORMS, sampled  # noqa: E402
 from comparison import speed, stages  # noqa: E402
@@ -252,3 +255,25 @@ def test_pictures_are_drawn(draw):
     figure = draw(RESULTS["records"])
     assert all(ax.lines for ax in figure.axes)
     plots.plt.close(figure)
+
+
+# ---------------------------------------------------------------- the pixels of Table 4
+
+
+def test_the_pixels_are_those_of_the_protocol():
+    mnist = datasets.load_mnist()
+    images = table4.TABLE.images("linmnist", "published", max(pixels.SIZES), 0, 3, mnist)[0]
+    assert_allclose(pixels.once(pixels.digits(mnist), 3), images, atol=1e-5)
+    nearest = pixels.nearest(pixels.digits(mnist), 3)
+    assert np.corrcoef(nearest.ravel(), images.ravel())[0, 1] > 0.9
+    in_steps = pixels.in_steps(pixels.digits(mnist), 3)
+    assert np.corrcoef(in_steps.ravel(), images.ravel())[0, 1] > 0.95
+
+
+def test_the_numbers_of_julia_are_those_it_documents():
+    assert pixels.julia_numbers(1234, 2) == [0.32597672886359486, 0.5490511363155669]
+
+
+def test_the_table_of_the_pixels_is_what_the_script_prints():
+    text = (BENCHMARKS.parent / "docs" / "reproduction.md").read_text()
+    assert "\n".join(pixels.table(datasets.load_mnist())) in text

@@ -125,8 +125,15 @@ def test_the_example_refuses_no_copies(monkeypatch, capsys):
 FEATURES = {label: name for name, label in names.FEATURES.items()}
 NORMS = {label: name for name, label in names.NORMS.items()}
 DATASETS = {label: name for name, label in names.DATASETS.items()}
-PUBLISHED = ("10 maps for all images", "maximum over the circle", "πk/n in [0, π)", "solved to the end")
+PUBLISHED = (
+    "10 maps for all images",
+    "the canvas stays as it is",
+    "maximum over the circle",
+    "πk/n in [0, π)",
+    "solved to the end",
+)
 OTHERWISE = {
+    "enlarged by each step, and resized": {"variant": "fit canvas"},
     "over [0, π) alone": {"variant": "half circle"},
     "n angles from 0 to π, both included": {"variant": "closed grid"},
     "LIBLINEAR, tolerance 0.1": {"variant": "loose solver"},

@@ -14,7 +14,7 @@ from files import run
 from marks import MARKS, change, content, save, save_marks
 from PIL import Image
 
-from radoncdt.catalogue import Catalogue, CatalogueError, connection, records, report, schema, store
+from radoncdt.catalogue import Catalogue, CatalogueError, connection, limits, records, report, schema, store
 
 
 @pytest.fixture(scope="module")
@@ -304,7 +304,7 @@ def test_statements_have_a_limit(folder, monkeypatch):
     """Whatever a file makes of a statement, it ends."""
     monkeypatch.setattr(store, "STEPS", 0)
     monkeypatch.setattr(store, "STEPS_PER_BYTE", 0)
-    monkeypatch.setattr(store, "TICK", 1)
+    monkeypatch.setattr(limits, "TICK", 1)
     with Catalogue("marks.db") as catalogue, pytest.raises(CatalogueError, match="takes more steps than its size"):
         catalogue.entries()
 

@@ -20,7 +20,7 @@ def whole(tmp_path_factory):
 def test_commands_at_the_same_time_lose_nothing(tmp_path):
     """The second command runs before some statements of the first."""
     findings = interleaved.run(interleaved.make(tmp_path, SEED), most=4, slow=1)
-    assert findings.counts["second commands that were done"] > 40
+    assert findings.counts["second commands that were done"] > 20
     assert_holds(findings)
 
 

@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -74,7 +75,8 @@ def recognition() -> Iterator[Row]:
     """Of a search, and of the paper's mNR-CDT with Euclidean distances."""
     marks = datasets.watermarks(1000)
     pages = [page("drawing", mark.image()) for mark in marks]
-    plain = radoncdt.max_nrcdt([find_ink(image, kind="drawing") for image in pages])
+    paper = partial(radoncdt.max_nrcdt, directions="equispaced")
+    plain = paper([find_ink(image, kind="drawing") for image in pages])
     with catalogue_of(marks) as catalogue:
         for kind, (first, ten) in LIMITS.items():
             queries, twins = marks.queries(QUERIES, kind=kind, rng=100), 0
@@ -88,7 +90,7 @@ def recognition() -> Iterator[Row]:
                 twins += int(numbers[0] == marks.twins[mark])
                 for method in list(ranks)[1:]:
                     ink = find_ink(query, kind="grey" if method == "mNR-CDT of the image" else how(kind))
-                    distances = np.linalg.norm(plain - radoncdt.max_nrcdt(ink), axis=1)
+                    distances = np.linalg.norm(plain - paper(ink), axis=1)
                     ranks[method].append(int((distances < distances[mark]).sum()))
             for method, found in ranks.items():
                 shares = [float(np.mean(np.array(found) < most)) for most in (1, 10)]

@@ -129,7 +129,7 @@ def speed() -> Iterator[Row]:
     full, sparse = dense(256), drawing(256)
     stacks = np.stack([full] * 32), np.stack([sparse] * 32)
     degrees = np.linspace(0, 180, 128, endpoint=False)
-    transform = partial(radoncdt.max_nrcdt, n_angles=128, n_levels=64)
+    transform = partial(radoncdt.max_nrcdt, n_angles=128, n_levels=64, directions="equispaced")
     times = interleaved(
         {
             "scikit-image, Radon transform alone": lambda: radon(full, degrees, circle=False),

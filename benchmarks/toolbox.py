@@ -124,7 +124,7 @@ def estimators() -> Iterator[Row]:
     share = sum(image.size for image in mixed) / images.size
     for n_jobs, threads in ((1, "one thread"), (2, "two threads")):
         model = radoncdt.NormalizedRadonCDT(n_jobs=n_jobs).fit(images)
-        function = partial(radoncdt.max_nrcdt, directions="whitened", n_jobs=n_jobs)
+        function = partial(radoncdt.max_nrcdt, n_jobs=n_jobs)
         calls: dict[str, Callable[[], object]] = {
             "function": partial(function, images),
             "estimator": partial(model.transform, images),

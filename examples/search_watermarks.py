@@ -10,6 +10,7 @@ All but the drawing of marks is done by the commands that the documentation show
 import argparse
 import csv
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -63,11 +64,12 @@ def ranks(table: Path, truth: NDArray[np.intp]) -> NDArray[np.float64]:
 def plain_ranks(folder: Path, kind: str, truth: NDArray[np.intp], raw: bool) -> NDArray[np.float64]:
     """The same for the paper's mNR-CDT and Euclidean distances, of the ink that a search finds, or of the image."""
     how = "grey" if raw else KINDS[kind]
-    entries = radoncdt.max_nrcdt([read_ink(file, kind="drawing") for file in sorted((folder / "marks").iterdir())])
+    paper = partial(radoncdt.max_nrcdt, directions="equispaced")
+    entries = paper([read_ink(file, kind="drawing") for file in sorted((folder / "marks").iterdir())])
     found = np.full(len(truth), np.inf)
     for query, file in enumerate(sorted((folder / kind).iterdir())):
         try:
-            features = radoncdt.max_nrcdt(read_ink(file, kind=how))
+            features = paper(read_ink(file, kind=how))
         except InkError:
             continue
         distances = np.linalg.norm(entries - features, axis=1)

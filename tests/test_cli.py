@@ -45,14 +45,26 @@ def test_transform_writes_csv_with_names(folder):
     with open("f.csv", newline="", encoding="utf-8") as file:
         header, *rows = csv.reader(file)
     assert header[:2] == ["file", "angle0_0deg_level0_t0.25"]
-    expected = radoncdt.nrcdt([SHAPE, SHAPE], n_angles=2, n_levels=2, directions="whitened").reshape(2, -1)
+    expected = radoncdt.nrcdt([SHAPE, SHAPE], n_angles=2, n_levels=2).reshape(2, -1)
     assert_allclose(np.array([row[1:] for row in rows], float), expected, atol=1e-6)
 
 
 def test_transform_takes_the_papers_directions(folder):
     assert run("transform", *GOOD, "--out", "f.npz", "--angles", 4, "--directions", "equispaced") == 0
-    expected = radoncdt.max_nrcdt([SHAPE, SHAPE], n_angles=4)
+    expected = radoncdt.max_nrcdt([SHAPE, SHAPE], n_angles=4, directions="equispaced")
     assert_allclose(np.load("f.npz")["features"], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("pool", "directions", "n_features"),
+    [("max", "whitened", 4), ("mean", "equispaced", 4), ("sorted", "whitened", 32)],
+)
+def test_transform_has_the_defaults_of_the_functions(folder, pool, directions, n_features):
+    assert run("transform", *GOOD, "--out", "f.npz", "--levels", 4, "--pool", pool) == 0
+    found, expected = np.load("f.npz"), radoncdt.pooled_nrcdt([SHAPE, SHAPE], n_levels=4, pool=pool)
+    assert str(found["directions"]) == directions
+    assert found["features"].shape == (2, n_features)
+    assert_allclose(found["features"], expected, atol=1e-6)
 
 
 def test_transform_keeps_so_many_components(folder):

@@ -80,11 +80,11 @@ def test_features_are_those_of_the_functions():
     )
     assert_array_equal(
         NormalizedRadonCDT(8, 10, "range").fit_transform(STACK),
-        radoncdt.pooled_nrcdt(STACK, pool="range", n_angles=8, n_levels=10, directions="whitened"),
+        radoncdt.pooled_nrcdt(STACK, pool="range", n_angles=8, n_levels=10),
     )
     assert_array_equal(
         NormalizedRadonCDT(8, 10, None).fit_transform(MIXED),
-        radoncdt.nrcdt(MIXED, n_angles=8, n_levels=10, directions="whitened").reshape(4, -1),
+        radoncdt.nrcdt(MIXED, n_angles=8, n_levels=10).reshape(4, -1),
     )
 
 

@@ -203,7 +203,8 @@ def test_level_moments_are_mean_and_sample_std_over_the_levels(measure, level_gr
 @given(measure=st.one_of(images(), clouds()), n_angles=st.integers(1, 7), n_levels=st.integers(2, 9))
 def test_pools_cover_the_full_circle(pool, measure, n_angles, n_levels):
     half = radoncdt.nrcdt(measure, n_angles=n_angles, n_levels=n_levels)
-    pooled = radoncdt.pooled_nrcdt(measure, pool=pool, n_angles=n_angles, n_levels=n_levels)
+    options = {"n_angles": n_angles, "n_levels": n_levels, "directions": "equispaced"}
+    pooled = radoncdt.pooled_nrcdt(measure, pool=pool, **options)
     assert_allclose(pooled, reference.pool(half, pool), rtol=0, atol=1e-12 * (1 + np.abs(half).max()) * n_angles)
 
 
@@ -227,7 +228,7 @@ def test_pools_of_clouds_are_right_where_levels_meet_cumulative_weights(pool):
     """There −N_θ(1 − t) is not N_{−θ}(t); with 128 equal weights and 64 levels that is everywhere."""
     cloud = PointCloud(RNG.normal(size=(128, 2)))
     angles = radoncdt.equispaced_angles(16)
-    options = {"pool": pool, "n_angles": 16}
+    options = {"pool": pool, "n_angles": 16, "directions": "equispaced"}
     opposite = radoncdt.push_forward(cloud, -np.eye(2))
     pooled = radoncdt.pooled_nrcdt(cloud, **options)
     around = np.concatenate([radoncdt.nrcdt(cloud, angles=angles), radoncdt.nrcdt(opposite, angles=angles)])

@@ -1,5 +1,9 @@
 """Whitened directions: affine maps become rotations and reflections of the circle, and more pools become invariant."""
 
+import re
+from functools import partial
+from pathlib import Path
+
 import numpy as np
 import pytest
 import reference
@@ -93,10 +97,10 @@ def test_magnitudes_have_the_norm_of_the_values(n_angles):
     image = np.random.default_rng(0).random((12, 15))
     options = {"n_angles": n_angles, "n_levels": 7, "directions": "whitened"}
     half = radoncdt.nrcdt(image, **options)
-    spectrum = radoncdt.pooled_nrcdt(image, pool="fourier", **options)
+    spectrum = radoncdt.pooled_nrcdt(image, pool="fourier", n_components=n_angles + 1, **options)
     assert spectrum.shape == ((n_angles + 1) * 7,)
     np.testing.assert_allclose((spectrum**2).sum(), 2 * (half**2).sum())
-    values = radoncdt.pooled_nrcdt(image, pool="sorted", **options).reshape(-1, 7)
+    values = radoncdt.pooled_nrcdt(image, pool="sorted", n_components=2 * n_angles, **options).reshape(-1, 7)
     assert values.shape == (2 * n_angles, 7)
     np.testing.assert_allclose(values, np.sort(np.concatenate([half, -half[:, ::-1]]), axis=0))
 
@@ -106,15 +110,19 @@ def test_distances_of_the_pools_are_lower_bounds(one, other, steps):
     """Of the distance of the whitened NR-CDTs at any shift along the circle."""
     options = {"n_angles": N_ANGLES, "n_levels": 16, "directions": "whitened"}
     distance = np.linalg.norm(whitened(one) - np.roll(whitened(other), steps, axis=0))
-    for pool in WHITENED_POOLS:
-        features = [radoncdt.pooled_nrcdt(measure, pool=pool, **options) for measure in (one, other)]
+    for pool, every in (("sorted", 2 * N_ANGLES), ("fourier", N_ANGLES + 1)):
+        options |= {"pool": pool, "n_components": every}
+        features = [radoncdt.pooled_nrcdt(measure, **options) for measure in (one, other)]
         assert np.linalg.norm(features[0] - features[1]) <= distance + 1e-9
 
 
 def test_components_are_the_lowest_frequencies_and_spaced_order_statistics():
     image = np.random.default_rng(0).random((12, 15))
     options = {"n_angles": 6, "n_levels": 5, "directions": "whitened"}
-    every = {pool: radoncdt.pooled_nrcdt(image, pool=pool, **options).reshape(-1, 5) for pool in WHITENED_POOLS}
+    every = {
+        pool: radoncdt.pooled_nrcdt(image, pool=pool, n_components=count, **options).reshape(-1, 5)
+        for pool, count in (("sorted", 12), ("fourier", 7))
+    }
     some = radoncdt.pooled_nrcdt(image, pool="fourier", n_components=3, **options)
     np.testing.assert_array_equal(some, every["fourier"][:3].ravel())
     some = radoncdt.pooled_nrcdt(image, pool="sorted", n_components=3, **options).reshape(3, 5)
@@ -137,12 +145,23 @@ def test_do_not_depend_on_the_batch_the_frame_or_threads():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"directions": "random"}, "`directions` must be one of 'equispaced', 'whitened', got 'random'"),
+        ({"directions": "random"}, "`directions` must be one of 'auto', 'equispaced', 'whitened', got 'random'"),
         (
             {"directions": "whitened", "moments": "levels"},
             "`moments` must be 'exact' or 'robust' with whitened directions",
         ),
-        ({"pool": "sorted"}, "`directions` must be 'whitened' for the pool 'sorted', got 'equispaced'"),
+        (
+            {"pool": "sorted", "directions": "equispaced"},
+            "`directions` must be 'whitened' for the pool 'sorted', got 'equispaced'$",
+        ),
+        (
+            {"pool": "sorted", "angles": [0, 1, 2]},
+            "`directions` must be 'whitened' for the pool 'sorted', got 'auto', which is equispaced with `angles`",
+        ),
+        (
+            {"pool": "fourier", "moments": "levels"},
+            "`directions` must be 'whitened' for the pool 'fourier', got 'auto', which is equispaced with",
+        ),
         ({"pool": "max", "n_components": 3}, "`n_components` is for the pools sorted and fourier, got it with 'max'"),
         ({"pool": "fourier", "directions": "whitened", "n_components": 0}, "`n_components` must be at least 1, got 0"),
         (
@@ -156,7 +175,7 @@ def test_refuses_what_does_not_go_together(options, message):
         radoncdt.pooled_nrcdt(np.ones((3, 4)), **options)
     if options.get("pool") != "max":
         with pytest.raises(ValueError, match=message):
-            radoncdt.NormalizedRadonCDT(**{"directions": "equispaced", **options}).fit_transform(np.ones((2, 3, 4)))
+            radoncdt.NormalizedRadonCDT(**options).fit_transform(np.ones((2, 3, 4)))
 
 
 @pytest.mark.parametrize(("pool", "count"), [("sorted", 4), ("fourier", 3), ("fourier", None)])
@@ -169,10 +188,64 @@ def test_estimators_name_the_components(pool, count):
     assert names[-1].startswith(f"{pool}{(count or 7) - 1}_level4")
 
 
-def test_whitened_is_what_the_estimator_does_by_default():
+AUTO = {
+    None: "equispaced",
+    "mean": "equispaced",
+    "median": "equispaced",
+    **dict.fromkeys(("max", "min", "range", "max_abs", "min_abs", "range_abs", "total_variation"), "whitened"),
+    **dict.fromkeys(WHITENED_POOLS, "whitened"),
+}
+"""The table in docs/method.md: what directions="auto" stands for; None is the NR-CDT."""
+
+
+def test_the_table_has_every_pool():
+    assert set(AUTO) == {None, *POOLS, *WHITENED_POOLS}
+    text = (Path(__file__).parents[1] / "docs/method.md").read_text()
+    section = text.split("## Which directions")[1].split("\n## ")[0]
+    rows = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("| `")]
+    documented = {name: directions.strip() for names, directions in rows for name in re.findall(r"`(\w+)`", names)}
+    assert documented == {"nrcdt" if pool is None else pool: directions for pool, directions in AUTO.items()}
+
+
+def functions_of(pool):
+    """The functions that have a pool, or, for None, the NR-CDT."""
+    if pool is None:
+        return [radoncdt.nrcdt]
+    short = {"max": [radoncdt.max_nrcdt], "mean": [radoncdt.mean_nrcdt]}.get(pool, [])
+    return [partial(radoncdt.pooled_nrcdt, pool=pool), *short]
+
+
+@pytest.mark.parametrize("pool", AUTO)
+@pytest.mark.parametrize(
+    "given", [{}, {"angles": [0.1, 1.0, 2.5]}, {"moments": "levels"}, {"moments": "robust", "trim": 0.1}]
+)
+def test_functions_and_estimators_have_the_directions_of_the_table(pool, given):
+    images = np.random.default_rng(0).random((3, 9, 12))
+    options = {"n_levels": 12, **({} if "angles" in given else {"n_angles": 9}), **given}
+    asked = "angles" in given or given.get("moments") == "levels"
+    if asked and pool in WHITENED_POOLS:
+        return  # refused, see below
+    expected = "equispaced" if asked else AUTO[pool]
+    model = radoncdt.NormalizedRadonCDT(pool=pool, **options)
+    features = model.fit_transform(images)
+    assert model.directions_ == expected
+    for function in functions_of(pool):
+        values = function(images, directions=expected, **options)
+        np.testing.assert_array_equal(function(images, **options), values)
+        np.testing.assert_array_equal(features, values.reshape(3, -1))
+    if pool is None and not asked:
+        assert np.abs(values - radoncdt.nrcdt(images, directions="whitened", **options)).max() > 0.01
+
+
+def test_sorted_and_fourier_have_eight_components_by_default():
     image = np.random.default_rng(0).random((1, 9, 9))
-    expected = radoncdt.max_nrcdt(image, directions="whitened")
-    np.testing.assert_array_equal(radoncdt.NormalizedRadonCDT().fit_transform(image), expected)
+    for pool in WHITENED_POOLS:
+        eight = radoncdt.pooled_nrcdt(image, pool=pool)
+        assert eight.shape == (1, 8 * 64)
+        np.testing.assert_array_equal(radoncdt.pooled_nrcdt(image, pool=pool, n_components=8), eight)
+        np.testing.assert_array_equal(radoncdt.NormalizedRadonCDT(pool=pool).fit_transform(image), eight)
+    assert radoncdt.pooled_nrcdt(image, pool="sorted", n_angles=2, n_levels=5).shape == (1, 4 * 5)
+    assert radoncdt.pooled_nrcdt(image, pool="fourier", n_angles=2, n_levels=5).shape == (1, 3 * 5)
 
 
 @pytest.mark.parametrize("width", [1e-7, 1e-10, 1e-13])
@@ -180,8 +253,12 @@ def test_clouds_that_are_all_but_a_line_are_refused(width):
     cloud = PointCloud([(0, 0), (1, width), (2, -width), (3, 2 * width), (5, 0)])
     with pytest.raises(ValueError, match=r"`images` must not (be so close to|lie on) one line"):
         whitened(cloud)
+    for transform in (radoncdt.max_nrcdt, radoncdt.NormalizedRadonCDT().fit_transform):
+        with pytest.raises(ValueError, match=r"must not (be so close to|lie on) one line"):
+            transform([cloud])
     if width > 1e-12:  # without whitening it has an NR-CDT
         assert np.isfinite(radoncdt.nrcdt(cloud, n_angles=5)).all()
+        assert np.isfinite(radoncdt.max_nrcdt(cloud, n_angles=5, directions="equispaced")).all()
 
 
 @pytest.mark.parametrize("scale", [1e-140, 1e140])

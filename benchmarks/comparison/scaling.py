@@ -21,7 +21,7 @@ def measured(along: str, name: str, points: Sequence[tuple[float, NDArray[Any], 
     `exponent` is the slope of log time over log x from the middle point on, where fixed costs matter less.
     `linear` is the largest deviation from the best a + b·x, relative to the time.
     """
-    defaults: dict[str, Any] = {"n_angles": N_ANGLES, "n_jobs": 1}
+    defaults: dict[str, Any] = {"n_angles": N_ANGLES, "directions": "equispaced", "n_jobs": 1}
     calls = {x: partial(radoncdt.max_nrcdt, images, **defaults | options) for x, images, options in points}
     times = interleaved(calls, rounds=5)
     x = np.array(list(times), float)

@@ -32,4 +32,5 @@ def form(level_grid: str = "midpoint", directions: str = "equispaced") -> Form:
     return Form(features, rcdt, nrcdt, project)
 
 
+# "as shipped" has the paper's equispaced directions, which the documentation compares with other libraries
 FORMS = {"as shipped": form(), "uniform levels": form("uniform"), "whitened directions": form(directions="whitened")}

@@ -17,7 +17,17 @@ from radoncdt.cdt import ascending, quantile_levels
 from radoncdt.directions import Directions
 from radoncdt.inverse import inverse_rcdt
 from radoncdt.measures import Batch, PointCloud
-from radoncdt.rcdt import POOLS, WHITENED_POOLS, Normalisation, check_pool, nrcdt, pooled_nrcdt, rcdt, trimmed_levels
+from radoncdt.rcdt import (
+    POOLS,
+    WHITENED_POOLS,
+    Normalisation,
+    check_pool,
+    choose_directions,
+    nrcdt,
+    pooled_nrcdt,
+    rcdt,
+    trimmed_levels,
+)
 
 Floats = NDArray[np.float64]
 
@@ -239,10 +249,9 @@ class NormalizedRadonCDT(_Transformer):
         See `pooled_nrcdt`. None leaves the NR-CDT unpooled and flattened, n_angles · n_levels features that affine maps
         shift along the angles.
     n_components : int, optional
-        Of the pools "sorted" and "fourier", see `pooled_nrcdt`; the others ignore it.
-    directions : {"equispaced", "whitened"}, default "whitened"
-        See `nrcdt`. The functions have equispaced directions by default, as the paper has; whitened ones make the
-        features change less under affine maps.
+        Of the pools "sorted" and "fourier", 8 by default, see `pooled_nrcdt`; the others ignore it.
+    directions : {"auto", "equispaced", "whitened"}, default "auto"
+        See `nrcdt`. "auto" is what it is for the functions, see `pooled_nrcdt` and the table in ``docs/method.md``.
     moments : {"exact", "levels", "robust"}, default "exact"
         See `nrcdt`.
     nu : float, default 3
@@ -254,6 +263,8 @@ class NormalizedRadonCDT(_Transformer):
     ----------
     angles_, levels_, image_shape_, n_features_in_, feature_names_in_
         As in `RadonCDT`.
+    directions_ : {"equispaced", "whitened"}
+        The directions that "auto" stood for, or those that were given.
 
     Examples
     --------
@@ -277,7 +288,7 @@ class NormalizedRadonCDT(_Transformer):
         n_components: int | None = None,
         angles: Any = None,
         level_grid: str = "midpoint",
-        directions: str = "whitened",
+        directions: str = "auto",
         moments: str = "exact",
         nu: float = 3.0,
         trim: float = 0.0,
@@ -298,9 +309,10 @@ class NormalizedRadonCDT(_Transformer):
         self.n_jobs = n_jobs
 
     def _check_parameters(self) -> None:
-        Normalisation.choose(self.moments, self.directions, self.nu)
         if self.pool is not None:
-            check_pool(self.pool, None, 1, self.directions)
+            check_pool(self.pool, None, 1)
+        self.directions_ = choose_directions(self.directions, self.pool, self.angles, self.moments)
+        Normalisation.choose(self.moments, self.directions_, self.nu)
 
     def _levels(self) -> Floats:
         return trimmed_levels(self.n_levels, self.level_grid, self.trim)
@@ -308,7 +320,7 @@ class NormalizedRadonCDT(_Transformer):
     def _options(self) -> dict[str, Any]:
         return {
             **super()._options(),
-            "directions": self.directions,
+            "directions": self.directions_,
             "moments": self.moments,
             "nu": self.nu,
             "trim": self.trim,
@@ -331,7 +343,7 @@ class NormalizedRadonCDT(_Transformer):
         elif pool in POOLS:
             names = [f"{pool}_{n}" for n in self._names_of_levels()]
         else:
-            count = check_pool(pool, self._fitted["n_components"], self.angles_.size, "whitened")
+            count = check_pool(pool, self._fitted["n_components"], self.angles_.size)
             names = [f"{pool}{k}_{n}" for k in range(count) for n in self._names_of_levels()]
         return np.array(names, dtype=object)
 

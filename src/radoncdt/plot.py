@@ -300,7 +300,7 @@ def pipeline(
     nrcdt(item, n_angles=n_angles, n_levels=n_levels, ax=first[3])
     nrcdt(item, kind="curves", n_angles=n_angles, n_levels=n_levels, ax=first[4])
     first[4].set_title("NR-CDT, a curve a direction")
-    curve = max_nrcdt(item, n_angles=n_angles, n_levels=n_levels)
+    curve = max_nrcdt(item, n_angles=n_angles, n_levels=n_levels, directions="equispaced")  # as the curves shown
     first[4].plot(quantile_levels(n_levels), curve, color="black", linewidth=2, label="mNR-CDT")
     first[4].legend(frameon=False)
     pooled(curve[None], templates=curve[None], ax=first[5])

@@ -21,7 +21,7 @@ from radoncdt.measures import Batch, Measures, PointCloud, centred, for_kernel
 Floats = NDArray[np.float64]
 
 MOMENTS = ("exact", "levels", "robust")
-DIRECTIONS = ("equispaced", "whitened")
+DIRECTIONS = ("auto", "equispaced", "whitened")
 
 
 class Normalisation(NamedTuple):
@@ -34,7 +34,8 @@ class Normalisation(NamedTuple):
 
     @classmethod
     def choose(cls, moments: str, directions: str, nu: float) -> "Normalisation":
-        whitened = _checks.choice(directions, "directions", DIRECTIONS) == "whitened"
+        """Check the options; "auto" must have been resolved by `choose_directions`."""
+        whitened = directions == "whitened"
         if _checks.choice(moments, "moments", MOMENTS) == "levels" and whitened:
             raise ValueError("`moments` must be 'exact' or 'robust' with whitened directions, got 'levels'")
         freedom = _checks.number(nu, "nu", "a positive number", lambda x: x > 0)
@@ -153,7 +154,8 @@ def _check_spread(batch: Batch, i: int, whitened: bool) -> None:
     if whitened and thinnest < THINNEST * sizes[0]:
         raise ValueError(
             f"`{batch.label(i)}` must not be so close to one line: for whitened directions it must be at least "
-            f"{THINNEST:g} times as wide as it is long, got {thinnest / sizes[0]:.2g}"
+            f"{THINNEST:g} times as wide as it is long, got {thinnest / sizes[0]:.2g}; equispaced directions have no "
+            "such limit"
         )
 
 
@@ -290,7 +292,7 @@ def nrcdt(
     angles: ArrayLike | None = None,
     n_levels: int = 64,
     level_grid: str = "midpoint",
-    directions: str = "equispaced",
+    directions: str = "auto",
     moments: str = "exact",
     nu: float = 3.0,
     trim: float = 0.0,
@@ -304,10 +306,11 @@ def nrcdt(
     ----------
     images, n_angles, angles, n_levels, level_grid, n_jobs
         As in `rcdt`. Points on one line have no NR-CDT.
-    directions : {"equispaced", "whitened"}
+    directions : {"auto", "equispaced", "whitened"}
         What the angles are the angles of: directions θ, or directions η of the measure after whitening, each of which
         is θ = Σ^{-1/2}η/‖Σ^{-1/2}η‖ in the plane of the image. Whitened measures differ by a rotation, or a reflection,
-        where the measures differ by an affine map; so then do their NR-CDTs, along the angles.
+        where the measures differ by an affine map; so then do their NR-CDTs, along the angles. "auto" is equispaced
+        for `nrcdt`; what it is for each pool is in the table of ``docs/method.md`` and in `pooled_nrcdt`.
     moments : {"exact", "levels", "robust"}
         "exact": mean and standard deviation of the measure itself, ⟨m, θ⟩ and √(θᵀΣθ). "levels": mean and sample
         standard deviation of the values at the levels, as the paper's authors compute them; not with whitened
@@ -335,9 +338,9 @@ def nrcdt(
     >>> nrcdt(np.ones((4, 8)), angles=[0], n_levels=4) / np.sqrt(3)
     array([[-0.75, -0.25,  0.25,  0.75]])
     """
+    normalisation = Normalisation.choose(moments, choose_directions(directions, None, angles, moments), nu)
     chosen, levels = Directions.choose(n_angles, angles), trimmed_levels(n_levels, level_grid, trim)
-    shape = len(chosen), levels.size
-    return _map(images, chosen, levels, Normalisation.choose(moments, directions, nu), n_jobs, shape)
+    return _map(images, chosen, levels, normalisation, n_jobs, (len(chosen), levels.size))
 
 
 def whitened_nrcdt(
@@ -394,21 +397,38 @@ def _magnitudes(n: Floats, n_components: int) -> Floats:
 WHITENED_POOLS: dict[str, Callable[[Floats, int], Floats]] = {"sorted": _order_statistics, "fourier": _magnitudes}
 
 
-def check_pool(pool: str, n_components: int | None, n_angles: int, directions: str) -> int:
-    """Refuse what does not go together; how many components a level the pool has."""
+SAMPLED_POOLS = ("mean", "median")
+"""Pools whose value depends on how the circle is sampled, also with infinitely many directions."""
+
+N_COMPONENTS = 8
+"""Components per level of the pools "sorted" and "fourier", unless told otherwise."""
+
+
+def check_pool(pool: str, n_components: int | None, n_angles: int) -> int:
+    """Refuse what does not go together; return how many components per level the pool has."""
     _checks.choice(pool, "pool", (*POOLS, *WHITENED_POOLS))
-    if pool in WHITENED_POOLS and _checks.choice(directions, "directions", DIRECTIONS) != "whitened":
-        raise ValueError(f"`directions` must be 'whitened' for the pool {pool!r}, got {directions!r}")
-    most = {"sorted": 2 * n_angles, "fourier": n_angles + 1}.get(pool)
-    if most is None:
+    if pool in POOLS:
         if n_components is not None:
             raise ValueError(f"`n_components` is for the pools {' and '.join(WHITENED_POOLS)}, got it with {pool!r}")
         return 1
+    most = 2 * n_angles if pool == "sorted" else n_angles + 1
     if n_components is None:
-        return most
+        return min(N_COMPONENTS, most)
     if _checks.count(n_components, "n_components", 1) > most:
         raise ValueError(f"`n_components` must be at most {most} for {n_angles} angles, got {n_components}")
     return n_components
+
+
+def choose_directions(directions: str, pool: str | None, angles: object, moments: str) -> str:
+    """Resolve "auto" as the table in docs/method.md says; `pool` is None for the NR-CDT, else one that was checked."""
+    chosen = _checks.choice(directions, "directions", DIRECTIONS)
+    if chosen == "auto":
+        equispaced = pool is None or pool in SAMPLED_POOLS or angles is not None or moments == "levels"
+        chosen = "equispaced" if equispaced else "whitened"
+    if pool in WHITENED_POOLS and chosen == "equispaced":
+        why = ", which is equispaced with `angles` and with the moments 'levels'" if directions == "auto" else ""
+        raise ValueError(f"`directions` must be 'whitened' for the pool {pool!r}, got {directions!r}{why}")
+    return chosen
 
 
 @takes_dask_arrays
@@ -421,7 +441,7 @@ def pooled_nrcdt(
     angles: ArrayLike | None = None,
     n_levels: int = 64,
     level_grid: str = "midpoint",
-    directions: str = "equispaced",
+    directions: str = "auto",
     moments: str = "exact",
     nu: float = 3.0,
     trim: float = 0.0,
@@ -436,17 +456,23 @@ def pooled_nrcdt(
 
     Parameters
     ----------
-    images, n_angles, angles, n_levels, level_grid, directions, moments, nu, trim, n_jobs
+    images, n_angles, angles, n_levels, level_grid, moments, nu, trim, n_jobs
         As in `nrcdt`. The pool covers the directions and their opposites, so `angles` need only cover half the circle.
         For images the opposite is −N_θ(1 − t); for point clouds, whose jumps levels can meet, it is computed.
+    directions : {"auto", "equispaced", "whitened"}
+        As in `nrcdt`. "auto" is equispaced for the mean and the median, which therefore are as the follow-up paper
+        defines them, and wherever `angles` or the moments "levels" are given. For the other pools it is whitened: with
+        infinitely many directions their value would be the same, and with finitely many it changes less under
+        affine maps. ``docs/method.md`` has the table.
     pool : {"max", "min", "mean", "median", "range", "max_abs", "min_abs", "range_abs", "total_variation"}
         The range is maximum minus minimum; "_abs" takes absolute values first; the total variation is the sum of the
         absolute steps from each direction to the next, once around.
         With whitened directions also "sorted", the order statistics over the circle, and "fourier", the magnitudes of
-        the Fourier coefficients along the circle, which keep more than one number a level.
+        the Fourier coefficients along the circle, which keep more than one number per level.
     n_components : int, optional
-        How many of these to keep a level: of the 2·n_angles order statistics so many, evenly spaced from the smallest
-        to the largest; of the n_angles + 1 magnitudes those of the lowest frequencies. All by default.
+        How many of these to keep per level: of the 2·n_angles order statistics this many, evenly spaced from the
+        smallest to the largest; of the n_angles + 1 magnitudes those of the lowest frequencies. The default is 8, or
+        all where there are fewer.
 
     Returns
     -------
@@ -458,9 +484,9 @@ def pooled_nrcdt(
     >>> np.allclose(pooled_nrcdt(square), pooled_nrcdt(turned), atol=0.01)
     True
     """
-    normalisation = Normalisation.choose(moments, directions, nu)
     half, levels = Directions.choose(n_angles, angles), trimmed_levels(n_levels, level_grid, trim)
-    n_components = check_pool(pool, n_components, len(half), directions)
+    n_components = check_pool(pool, n_components, len(half))
+    normalisation = Normalisation.choose(moments, choose_directions(directions, pool, angles, moments), nu)
     circle = half.with_opposites
     order = slice(None) if angles is None else np.argsort(np.mod(circle.angles, 2 * np.pi), kind="stable")
 
@@ -487,7 +513,7 @@ def max_nrcdt(
     angles: ArrayLike | None = None,
     n_levels: int = 64,
     level_grid: str = "midpoint",
-    directions: str = "equispaced",
+    directions: str = "auto",
     moments: str = "exact",
     nu: float = 3.0,
     trim: float = 0.0,
@@ -523,7 +549,7 @@ def mean_nrcdt(
     angles: ArrayLike | None = None,
     n_levels: int = 64,
     level_grid: str = "midpoint",
-    directions: str = "equispaced",
+    directions: str = "auto",
     moments: str = "exact",
     nu: float = 3.0,
     trim: float = 0.0,

@@ -26,7 +26,7 @@ from radoncdt.cli.options import (
     say,
 )
 from radoncdt.descriptors import ROBUST
-from radoncdt.rcdt import DIRECTIONS, POOLS, WHITENED_POOLS, check_pool
+from radoncdt.rcdt import DIRECTIONS, N_COMPONENTS, POOLS, WHITENED_POOLS, check_pool, choose_directions
 
 BATCH = 64
 """Images read before they are transformed together."""
@@ -55,13 +55,17 @@ Files that cannot be read are named, left out, and make the exit status 1; the r
         "(default max)",
     )
     transform.add_argument(
-        "--components", type=int, metavar="N", help=f"values a level of {' and '.join(WHITENED_POOLS)} (default: all)"
+        "--components",
+        type=int,
+        metavar="N",
+        help=f"values per level of {' and '.join(WHITENED_POOLS)} (default {N_COMPONENTS})",
     )
     transform.add_argument(
         "--directions",
         choices=DIRECTIONS,
-        default="whitened",
-        help="equispaced, as in the paper, or whitened (the default), which affine maps change less",
+        default="auto",
+        help="equispaced, as in the paper, or whitened, which affine maps change less; auto (the default): equispaced "
+        "for mean, median and none, and whitened for the other pools",
     )
     transform.add_argument(
         "--robust",
@@ -82,7 +86,8 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     pool = None if options.pool == "none" else options.pool
     try:
         if pool:
-            check_pool(pool, options.components, options.angles, options.directions)
+            check_pool(pool, options.components, options.angles)
+            choose_directions(options.directions, pool, None, "exact")
         elif options.components is not None:
             parser.error("--components is for the pools sorted and fourier, got it with 'none'")
     except ValueError as error:
@@ -123,7 +128,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         if options.out.suffix.lower() == ".npz":
             angles, levels = transformer.angles_, transformer.levels_
             values = features if pool else features.reshape(len(features), options.angles, levels.size)
-            how = {"pool": options.pool, "directions": options.directions, "moments": transformer.moments}
+            how = {"pool": options.pool, "directions": transformer.directions_, "moments": transformer.moments}
             np.savez_compressed(file, paths=names, features=values, angles=angles, levels=levels, **how)
         else:
             _save_csv(file, names, list(transformer.get_feature_names_out()), features)

@@ -102,14 +102,15 @@ def features(cell: Cell, images: NDArray[Any]) -> NDArray[Any]:
     if cell.n_angles is None:
         return images.reshape(len(images), -1)
     levels: dict[str, Any] = {"n_levels": LEVELS[cell.dataset], "level_grid": "uniform", "n_jobs": 1}
+    authors: dict[str, Any] = {"moments": "levels", "directions": "equispaced"}
     if cell.feature == "rcdt":
         pixel = np.sqrt(2) / images.shape[-1]
         return pixel * rcdt(images, n_angles=cell.n_angles, **levels).reshape(len(images), -1)
     if cell.variant == HALF_CIRCLE:
-        return nrcdt(images, n_angles=cell.n_angles, moments="levels", **levels).max(axis=-2)
+        return nrcdt(images, n_angles=cell.n_angles, **authors, **levels).max(axis=-2)
     closed = cell.variant == CLOSED_GRID
     angles = np.linspace(0, np.pi, cell.n_angles) if closed else equispaced_angles(cell.n_angles)
-    return max_nrcdt(images, angles=angles, moments="levels", **levels)
+    return max_nrcdt(images, angles=angles, **authors, **levels)
 
 
 def by_features(cells: Iterable[Cell]) -> list[list[Cell]]:

@@ -232,7 +232,7 @@ def _rival(method: str) -> Callable[..., Compare]:
 
 
 AUTHORS: dict[str, Any] = {"level_grid": "uniform"}
-NORMALISED: dict[str, Any] = {**AUTHORS, "moments": "levels"}
+NORMALISED: dict[str, Any] = {**AUTHORS, "moments": "levels", "directions": "equispaced"}
 WHITENED: dict[str, Any] = {"directions": "whitened"}
 
 COMPARISONS: dict[str, Callable[[NDArray[Any], int | None], Compare]] = {
@@ -241,7 +241,8 @@ COMPARISONS: dict[str, Callable[[NDArray[Any], int | None], Compare]] = {
     "mnrcdt": _transformed(pooled_nrcdt, pool="max", **NORMALISED),
     "anrcdt": _transformed(pooled_nrcdt, pool="mean", **NORMALISED),
     **{f"{pool}_whitened": _transformed(pooled_nrcdt, pool=pool, **WHITENED) for pool in ("max", "mean")},
-    **{pool: _transformed(pooled_nrcdt, pool=pool, **WHITENED) for pool in ("sorted", "fourier")},
+    "sorted": _transformed(pooled_nrcdt, pool="sorted", n_components=2 * N_ANGLES, **WHITENED),
+    "fourier": _transformed(pooled_nrcdt, pool="fourier", n_components=N_ANGLES + 1, **WHITENED),
     "registered": _registered(),
     "unmirrored": _registered(reflections=False),
     "robust": _registered(moments="robust", nu=3, trim=1 / 16),

@@ -25,6 +25,7 @@ ORDER = [
     "_text",
     "directions",
     "measures",
+    "_paper",
     "_kernels",
     "_line_kernels",
     "_match_kernels",

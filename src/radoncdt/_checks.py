@@ -28,6 +28,16 @@ def real_array(values: object, name: str, hint: str = "") -> NDArray[Any]:
     return array
 
 
+def not_in_colours(shape: tuple[int, ...], name: str) -> None:
+    """Refuse the shape of an image in colours: the last axis has 3 or 4 entries, the two before it more than 4."""
+    if len(shape) >= 3 and shape[-1] in (3, 4) and min(shape[-3:-1]) > 4:
+        raise ValueError(
+            f"`{name}` must have shape (H, W) or (…, H, W), got {shape}, which looks like an image in colours; "
+            "`radoncdt.ink.find_ink` turns that into a measure, and a stack of narrow images goes in a list of "
+            "two-dimensional arrays"
+        )
+
+
 def finite_array(values: object, name: str) -> NDArray[np.float64]:
     """The same as float64, and finite."""
     array = real_array(values, name).astype(np.float64, copy=False)

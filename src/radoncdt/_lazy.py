@@ -7,6 +7,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from radoncdt import _checks
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -36,6 +38,7 @@ def _mapped(transform: Callable[..., Any], images: Any, options: dict[str, Any])
         raise TypeError(f"`images` must hold bool, integer or float numbers, got a Dask array of dtype {images.dtype}")
     if np.isnan(images.shape[-2:]).any():
         raise ValueError(f"`images` must have a known height and width, got a Dask array of shape {images.shape}")
+    _checks.not_in_colours(images.shape, "images")
     options = {name: value for name, value in options.items() if name != "images"}
     sample = np.asarray(transform(np.ones((2, 2), images.dtype), **options))  # checks the options, and tells the shape
     whole = images.rechunk({images.ndim - 2: -1, images.ndim - 1: -1})

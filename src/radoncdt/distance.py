@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from radoncdt import _checks, _parallel
+from radoncdt._paper import warn_of_paper
 from radoncdt.cdt import check_masses, checked_bins
 from radoncdt.directions import Directions
 from radoncdt.measures import Batch, Measures, PointCloud, rescaled
@@ -144,6 +145,9 @@ def _distances(first: Batch, second: Batch | None, p: float, directions: Directi
     from radoncdt import _line_kernels
 
     power = _power(p)
+    for batch in (first, second):
+        if batch is not None:
+            warn_of_paper(batch)
     rows = [_slices(first, i, directions, n_jobs) for i in range(len(first))]
     columns = rows if second is None else [_slices(second, j, directions, n_jobs) for j in range(len(second))]
     result = np.zeros((len(rows), len(columns)))

@@ -49,8 +49,8 @@ class OfImages(BaseEstimator):
                 raise ValueError(
                     f"`X` must have {height * width} columns for images of shape {(height, width)}, got {X.shape[1]}"
                 )
-            X = X.reshape(-1, height, width)
-        elif not isinstance(X, (list, tuple, PointCloud)) and np.ndim(X) == 2:
+            return Batch(X.reshape(-1, height, width), (len(X),), "X")  # however narrow, for the shape is explicit
+        if not isinstance(X, (list, tuple, PointCloud)) and np.ndim(X) == 2:
             raise ValueError(
                 f"`X` must be images (n, H, W) or a list of them, got an array of shape {np.shape(X)}; a single image "
                 "goes in a list, and flattened images need `image_shape=(H, W)`"

@@ -143,14 +143,14 @@ def interpolate(
         raise ValueError(f"`t` must not be empty, got shape {times.shape}")
     if (times < 0).any() or (times > 1).any():
         raise ValueError(f"`t` must be between 0 and 1, got {times.min() if times.min() < 0 else times.max():g}")
-    pair = [Batch.of_one(a, "a").items[0], Batch.of_one(b, "b").items[0]]
+    pair = Batch.of_one(a, "a"), Batch.of_one(b, "b")
     if shape is None:
-        shapes = [item.shape for item in pair if not isinstance(item, PointCloud)]
+        shapes = [measure.items[0].shape for measure in pair if not isinstance(measure.items[0], PointCloud)]
         if not shapes:
             raise ValueError("`shape` must be given for two PointClouds, which have no frame")
         shape = tuple(np.max(shapes, axis=0).tolist())
-    start, end = rcdt(pair, n_angles=n_angles, n_levels=n_levels, n_jobs=n_jobs)
-    masses = measures.mass(pair)
+    start, end = (rcdt(measure, n_angles=n_angles, n_levels=n_levels, n_jobs=n_jobs) for measure in pair)
+    masses = [measures.mass(measure) for measure in pair]
     t_ = times[..., None, None]
     images = inverse_rcdt((1 - t_) * start + t_ * end, shape, n_jobs=n_jobs)
     return images * ((1 - t_) * masses[0] + t_ * masses[1])

@@ -93,7 +93,8 @@ class Batch:
     def read(cls, images: object, name: str = "images") -> "Batch":
         """Understand an image (H, W), a stack (…, H, W), a PointCloud, or a list of images and PointClouds.
 
-        A batch stays what it is, with its own name.
+        A batch stays what it is, with its own name. An array that looks like an image in colours is refused; a list of
+        two-dimensional arrays, however narrow, is not.
         """
         if isinstance(images, Batch):
             return images
@@ -106,7 +107,13 @@ class Batch:
                 item if isinstance(item, PointCloud) else _checks.real_array(item, f"{name}[{i}]")
                 for i, item in enumerate(images)
             ]
+            for i, item in enumerate(items):
+                if not isinstance(item, PointCloud):
+                    _checks.not_in_colours(item.shape, f"{name}[{i}]")
             if any(isinstance(item, PointCloud) or item.ndim == 2 for item in items):
+                shapes = {item.shape for item in items if not isinstance(item, PointCloud)}
+                if len(shapes) == 1 and all(isinstance(item, (list, tuple)) for item in images):
+                    _checks.not_in_colours((len(items), *shapes.pop()), name)  # one array, written as nested lists
                 for i, item in enumerate(items):
                     if not isinstance(item, PointCloud):
                         _check_shape(item.shape, f"{name}[{i}]", 2)
@@ -186,6 +193,7 @@ def _check_shape(shape: tuple[int, ...], name: str, ndim: int | None) -> None:
         raise ValueError(f"`{name}` must have shape {expected}, got {shape}")
     if 0 in shape:
         raise ValueError(f"`{name}` must not be empty, got shape {shape}")
+    _checks.not_in_colours(shape, name)
     if max(shape[-2:]) > MOST_PIXELS:
         raise ValueError(f"`{name}` must not have more than {MOST_PIXELS} pixels along a side, got shape {shape}")
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from radoncdt import _checks, _parallel
 from radoncdt._lazy import takes_dask_arrays
+from radoncdt._paper import warn_of_paper
 from radoncdt.cdt import quantile_levels, sample_quantiles
 from radoncdt.directions import Directions
 from radoncdt.measures import Batch, Measures, PointCloud, centred, for_kernel
@@ -177,6 +178,7 @@ def _map(
     `moments` (n, 5), if given, gets what the measures were normalised by.
     """
     batch = Batch.read(images)
+    warn_of_paper(batch)
     result = np.empty((len(batch), *shape))
     workers = _parallel.n_workers(n_jobs, batch.work() * len(directions))
 
@@ -241,7 +243,7 @@ def rcdt(
     ----------
     images : array (H, W) or (…, H, W), PointCloud, or list of images and PointClouds
         Bool, integer or float; no mass may be negative. Of a Dask array the result is one, too, and is computed when
-        that is asked for.
+        that is asked for. A stack of images 3 or 4 pixels wide must be a list of two-dimensional arrays.
     n_angles : int
         Directions πk/n on the half circle. The other half is −R̂_θ(1 − t), but for levels that meet a jump.
     angles : array (n_angles,), optional
@@ -261,6 +263,12 @@ def rcdt(
     ------
     TypeError, ValueError
         For input that is no measure, or has negative mass, no mass or NaN; the message names the measure and the value.
+        For an array that looks like an image in colours, such as (H, W, 3).
+
+    Warns
+    -----
+    UserWarning
+        When most of the mass of an image is bright paper around dark ink: see `radoncdt.ink.find_ink`.
 
     Examples
     --------

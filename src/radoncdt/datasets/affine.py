@@ -145,6 +145,8 @@ def _matrices(a: Floats, b: Floats, c: Floats, d: Floats) -> Floats:
 def pictures(images: ArrayLike) -> NDArray[Any]:
     """A stack (n, H, W) of floats, float64 where they came so and float32 otherwise."""
     stack = _checks.real_array(images, "images")
+    if not isinstance(images, (list, tuple)):
+        _checks.not_in_colours(stack.shape, "images")
     if stack.ndim != 3 or 0 in stack.shape[1:]:
         raise ValueError(f"`images` must have shape (n, H, W), got {stack.shape}")
     if stack.dtype.kind == "f" and not np.isfinite(stack).all():

@@ -9,6 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST_DISTANT = 1e150
+"""Coordinates beyond this have squares that float64 cannot hold."""
+
+MOST_ANGLES, MOST_LEVELS = 2**16, 2**20
+"""Larger counts are taken for a mistake."""
+
+MOST_PIXELS = 2**28
+"""More pixels than this in one image that is asked for are taken for a mistake: 2 GiB in float64."""
+
+MOST_SIDE = 2**14
+"""Pixels along the side of a square image of so many."""
+
+MOST_IMAGES = 10**6
+"""More images than this in a set that is asked for are taken for a mistake."""
 
 
 def real_array(values: object, name: str, hint: str = "") -> NDArray[Any]:
@@ -47,13 +60,14 @@ def finite_array(values: object, name: str) -> NDArray[np.float64]:
 
 
 def number(value: object, name: str, what: str, good: Callable[[float], bool]) -> float:
-    """A finite real number that is good; `what` says which are."""
-    if type(value) is float and isfinite(value):  # as most are: then there is no need of an array
-        found = value
-    else:
-        array = finite_array(value, name)
-        found = float(array) if array.shape == () else np.nan
-    if not good(found):
+    """A finite real number that is good; `what` says which are. Truth values are not numbers."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"`{name}` must be {what}, got {value!r}")
+    try:
+        found = float(value)
+    except OverflowError:  # of a large int
+        found = np.inf
+    if not isfinite(found) or not good(found):
         raise ValueError(f"`{name}` must be {what}, got {value!r}")
     return found
 
@@ -72,8 +86,8 @@ def first_where(bad: NDArray[np.bool_], array: NDArray[Any]) -> str:
     return f"{array[where]} at {list(where)}" if where else f"{array[where]}"
 
 
-def count(value: object, name: str, least: int) -> int:
-    """A whole number of at least `least`."""
+def count(value: object, name: str, least: int, most: int | None = None) -> int:
+    """A whole number of at least `least`, and at most `most`."""
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"`{name}` must be an integer, got {value!r}")
     try:
@@ -82,6 +96,8 @@ def count(value: object, name: str, least: int) -> int:
         raise TypeError(f"`{name}` must be an integer, got {value!r}") from None
     if number < least:
         raise ValueError(f"`{name}` must be at least {least}, got {number}")
+    if most is not None and number > most:
+        raise ValueError(f"`{name}` must be at most {most:,}, got {number:,}")
     return number
 
 
@@ -115,6 +131,9 @@ def instance(value: object, name: str, kind: type) -> None:
 
 def pair_of_sizes(value: object, name: str) -> tuple[int, int]:
     """The shape (H, W) of an image."""
-    if not isinstance(value, (tuple, list, np.ndarray)) or len(value) != 2:
+    if not isinstance(value, (tuple, list, np.ndarray)) or np.shape(value) != (2,):
         raise TypeError(f"`{name}` must be a pair (H, W), got {value!r}")
-    return count(value[0], f"{name}[0]", 1), count(value[1], f"{name}[1]", 1)
+    height, width = count(value[0], f"{name}[0]", 1), count(value[1], f"{name}[1]", 1)
+    if height * width > MOST_PIXELS:
+        raise ValueError(f"`{name}` must not have more than {MOST_PIXELS:,} pixels, got {height:,} × {width:,}")
+    return height, width

@@ -11,10 +11,13 @@ Task = TypeVar("Task")
 WORTH_A_THREAD = 8_000_000
 """Pixels times directions: about a millisecond of work, several times what it takes to start a thread."""
 
+MOST_JOBS = 2**12
+"""More threads than this are taken for a mistake."""
+
 
 def n_workers(n_jobs: object, work: int) -> int:
     """Threads for a piece of work. `n_jobs` is as in scikit-learn: −1 is all cores, −2 all but one."""
-    if n_jobs is not None and _checks.count(n_jobs, "n_jobs", -(2**31)) == 0:
+    if n_jobs is not None and _checks.count(n_jobs, "n_jobs", -MOST_JOBS, MOST_JOBS) == 0:
         raise ValueError("`n_jobs` must not be 0; 1 is one thread, -1 one a core")
     most = work // WORTH_A_THREAD
     if n_jobs == 1 or most <= 1:

@@ -24,7 +24,7 @@ def quantile_levels(n_levels: int, level_grid: str = "midpoint") -> Floats:
     >>> quantile_levels(4, "uniform")
     array([0.2, 0.4, 0.6, 0.8])
     """
-    n_levels = _checks.count(n_levels, "n_levels", 2)
+    n_levels = _checks.count(n_levels, "n_levels", 2, _checks.MOST_LEVELS)
     return _level_grid(n_levels, _checks.choice(level_grid, "level_grid", LEVEL_GRIDS)).copy()
 
 
@@ -136,7 +136,7 @@ def inverse_cdt(
         raise ValueError(f"`values` must have shape (…, n_points) with n_points ≥ 2, got {places.shape}")
     if points is None:
         _checked_reference(reference)
-        levels = quantile_levels(places.shape[-1])
+        levels = _level_grid(places.shape[-1], "midpoint")
     else:
         levels, shape = _levels(reference, points)
         if shape != places.shape[-1:]:

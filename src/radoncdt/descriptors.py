@@ -51,7 +51,7 @@ class Settings(NamedTuple):
         """Check the options of `describe`."""
         normalisation = Normalisation.choose(_checks.choice(moments, "moments", MOMENTS), "whitened", nu)
         trimmed_levels(n_levels, "midpoint", trim)
-        n_angles = _checks.count(n_angles, "n_angles", 1)
+        n_angles = _checks.count(n_angles, "n_angles", 1, _checks.MOST_ANGLES)
         return cls(n_angles, int(n_levels), moments, normalisation.nu, float(trim))
 
     @property
@@ -367,15 +367,13 @@ def read_descriptors(
     """
     options = {key: value for key, value in options.items() if value is not None}
     measures = joined(measures)
-    if isinstance(measures, Descriptors):
-        found = measures
-    else:
-        asked = (Settings() if like is None else like.settings)._asdict() | options
-        if not asked["nu"]:
-            asked["nu"] = 3.0  # what `describe` takes, where moments are robust
-        found = described(Batch.read(measures, name), Settings.choose(**asked), n_jobs)
+    given = measures if isinstance(measures, Descriptors) else None
+    settings = next((known.settings for known in (given, like) if known is not None), Settings())
+    asked = settings._asdict() | {"nu": settings.nu or 3.0} | options  # 3 is what `describe` takes
+    chosen = Settings.choose(**asked)
+    found = described(Batch.read(measures, name), chosen, n_jobs) if given is None else given
     for key, value in options.items():
         has = getattr(found.settings, key)
-        if value != has and not (key == "nu" and found.settings.moments != "robust"):
+        if getattr(chosen, key) != has and not (key == "nu" and found.settings.moments != "robust"):
             raise ValueError(f"`{key}` must be left out or be {has!r}, as `{name}` has been described, got {value!r}")
     return found

@@ -24,7 +24,7 @@ def equispaced_angles(n_angles: int) -> Floats:
     >>> equispaced_angles(4) / np.pi
     array([0.  , 0.25, 0.5 , 0.75])
     """
-    n_angles = _checks.count(n_angles, "n_angles", 1)
+    n_angles = _checks.count(n_angles, "n_angles", 1, _checks.MOST_ANGLES)
     return np.pi * np.arange(n_angles) / n_angles
 
 
@@ -46,7 +46,9 @@ class Directions:
     @classmethod
     def choose(cls, n_angles: int, angles: ArrayLike | None) -> "Directions":
         """`n_angles` equispaced directions, unless `angles` are given."""
-        return _equispaced(_checks.count(n_angles, "n_angles", 1)) if angles is None else cls(angles)
+        if angles is None:
+            return _equispaced(_checks.count(n_angles, "n_angles", 1, _checks.MOST_ANGLES))
+        return cls(angles)
 
     def __len__(self) -> int:
         return self.angles.size

@@ -16,6 +16,9 @@ Floats = NDArray[np.float64]
 
 POINT, BIN = 0, 1
 
+MOST_POWER = 1e6
+"""Larger finite powers are refused: the distance is that of p = ∞ up to rounding, which is what is meant."""
+
 
 class _Line(NamedTuple):
     """Measures on the line, a row each: masses (rows, n) on points (rows, n), or on bins with edges (rows, n + 1)."""
@@ -37,7 +40,7 @@ def wasserstein(a: ArrayLike | tuple[Any, Any], b: ArrayLike | tuple[Any, Any], 
         Points with equal weights; points (n,) with their weights (n,); or masses (n,) spread evenly over bins with
         ascending edges (n + 1,).
     p : float
-        At least 1; ``np.inf`` gives the largest distance that any mass is moved.
+        From 1 to 10⁶; ``np.inf`` gives the largest distance that any mass is moved.
 
     Returns
     -------
@@ -78,7 +81,7 @@ def sliced_wasserstein(
         Non-negative measures, one of each kind if you like, in pixels around a common centre. They are divided by
         their mass.
     p : float
-        At least 1, or ``np.inf``.
+        From 1 to 10⁶, or ``np.inf``.
     n_angles, angles, n_jobs
         As in `rcdt`.
 
@@ -211,6 +214,6 @@ def _on_line(measure: Any, name: str) -> _Line:
 def _power(p: object) -> float:
     if isinstance(p, (bool, np.bool_)) or not isinstance(p, (int, float, np.integer, np.floating)):
         raise TypeError(f"`p` must be a number, got {p!r}")
-    if not p >= 1:
-        raise ValueError(f"`p` must be at least 1, got {p}")
+    if not (1 <= p <= MOST_POWER or p == np.inf):
+        raise ValueError(f"`p` must be at least 1 and at most {MOST_POWER:g}, or infinite, got {p}")
     return float(p)

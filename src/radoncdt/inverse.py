@@ -138,6 +138,8 @@ def interpolate(
     >>> np.abs(mean(interpolate(left, right, [0, 0.5, 1])) - [(-10, 0), (0, 0), (10, 0)]).max() < 0.5
     np.True_
     """
+    if _checks.real_array(t, "t").dtype == bool:
+        raise TypeError(f"`t` must hold numbers, got {t!r}")
     times = _checks.finite_array(t, "t")
     if times.size == 0:
         raise ValueError(f"`t` must not be empty, got shape {times.shape}")

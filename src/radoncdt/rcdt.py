@@ -21,6 +21,9 @@ from radoncdt.measures import Batch, Measures, PointCloud, centred, for_kernel
 
 Floats = NDArray[np.float64]
 
+MOST_VALUES = 2**28
+"""More values than this in the transform of one measure are taken for a mistake: 2 GiB."""
+
 MOMENTS = ("exact", "levels", "robust")
 DIRECTIONS = ("auto", "equispaced", "whitened")
 
@@ -177,6 +180,9 @@ def _map(
     `finish` is given the directions too. `extremes` says that extreme quantiles are enough for it, see `_quantiles`.
     `moments` (n, 5), if given, gets what the measures were normalised by.
     """
+    if len(directions) * levels.size > MOST_VALUES:
+        given = f"{len(directions):,} × {levels.size:,}"
+        raise ValueError(f"`n_angles` times `n_levels` must be at most {MOST_VALUES:,}, got {given}")
     batch = Batch.read(images)
     warn_of_paper(batch)
     result = np.empty((len(batch), *shape))

@@ -99,7 +99,7 @@ class AffineDistribution:
 
     def maps(self, n: int, rng: Seed) -> AffineMaps:
         """Draw n maps. A generator in the same state gives the same first maps, whatever n is."""
-        n = _checks.count(n, "n", 0)
+        n = _checks.count(n, "n", 0, _checks.MOST_IMAGES)
         scale_x, scale_y, turn, shear_x, shear_y, x, y, mirror = generator(rng).random((n, 8)).T
         low, high = self.scale
         scale_x = low + (high - low) * scale_x

@@ -105,7 +105,7 @@ def few_shot(
     ((4, 256, 256), ['circle-star1', 'circle-star1', 'shield-square', 'shield-square'])
     """
     distortion = FEW_SHOT[_checks.choice(name, "name", tuple(FEW_SHOT))]
-    n, random = _checks.count(n, "n", 1), generator(rng)
+    n, random = _checks.count(n, "n", 1, _checks.MOST_IMAGES), generator(rng)
     amplitude = distortion.amplitude if amplitude is None else amplitude
     dots = distortion.dots if dots is None else dots
     sources = _digits(classes, n, mnist) if name == "linmnist10" else _symbols(classes, n)

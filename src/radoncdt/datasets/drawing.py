@@ -105,8 +105,8 @@ def templates(
     >>> {name: image.shape for name, image in images.items()}
     {'circle-star1': (64, 64), 'shield-triangle': (64, 64)}
     """
-    size = _checks.count(size, "size", 1)
-    canvas = size if canvas is None else _checks.count(canvas, "canvas", size)
+    size = _checks.count(size, "size", 1, _checks.MOST_SIDE)
+    canvas = size if canvas is None else _checks.count(canvas, "canvas", size, _checks.MOST_SIDE)
     if (canvas - size) % 2:
         raise ValueError(f"`canvas` must differ from `size` by an even number, got {canvas} and {size}")
     chosen = TEMPLATES if names is None else _checks.sequence(names, "names")
@@ -149,7 +149,7 @@ def draw(lines: Sequence[ArrayLike], *, size: int = 128, line_width: float = 4.0
            [1. , 1. , 1. , 1. ],
            [0.5, 0.5, 0.5, 0.5]], dtype=float32)
     """
-    size = _checks.count(size, "size", 1)
+    size = _checks.count(size, "size", 1, _checks.MOST_SIDE)
     width = _checks.number(line_width, "line_width", "a positive number", lambda x: x > 0)
     image = np.zeros((size, size))
     for i, line in enumerate(_checks.sequence(lines, "lines")):

@@ -82,7 +82,8 @@ def academic(
     for name in names:
         _checks.choice(name, "classes", (*TEMPLATES, *SHAPES))
     drawn = templates(names, size=size, line_width=line_width, canvas=canvas)
-    sources = [np.broadcast_to(drawn[name], (_checks.count(n, "n", 1), canvas, canvas)) for name in names]
+    n = _checks.count(n, "n", 1, _checks.MOST_IMAGES)
+    sources = [np.broadcast_to(drawn[name], (n, canvas, canvas)) for name in names]
     return _copies(sources, np.array(names), rng, distribution, n_maps)
 
 
@@ -125,7 +126,8 @@ def lin_mnist(
     """
     mnist = load_mnist() if mnist is None else mnist
     _checks.instance(mnist, "mnist", Mnist)
-    n, canvas = _checks.count(n, "n", 1), _checks.count(canvas, "canvas", 28)
+    n = _checks.count(n, "n", 1, _checks.MOST_IMAGES)
+    canvas = _checks.count(canvas, "canvas", 28, _checks.MOST_SIDE)
     classes = [_checks.count(digit, f"digits[{i}]", 0) for i, digit in enumerate(_checks.sequence(digits, "digits"))]
     if max(classes) > 9:
         raise ValueError(f"`digits` must be digits, got {max(classes)}")
@@ -150,7 +152,7 @@ def _copies(
     if n_maps is None:  # a seed a class, so that the first maps of a class do not depend on n
         drawn = [distribution.maps(n, int(seed)) for seed in random.integers(2**63, size=len(sources))]
     else:
-        few = distribution.maps(_checks.count(n_maps, "n_maps", 1), random)
+        few = distribution.maps(_checks.count(n_maps, "n_maps", 1, _checks.MOST_IMAGES), random)
         drawn = [AffineMaps(*(part[np.arange(n) % n_maps] for part in few))] * len(sources)
     maps = AffineMaps(*(np.concatenate(part) for part in zip(*drawn)))
     images = move(np.concatenate(sources), maps, circular=distribution.circular, stacklevel=4)

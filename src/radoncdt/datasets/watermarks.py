@@ -102,7 +102,7 @@ class Watermarks(Sequence[Mark]):
         rng : numpy Generator, or int
             The same gives the same marks, maps and lines, whatever the kind.
         """
-        n, random = _checks.count(n, "n", 1), generator(rng)
+        n, random = _checks.count(n, "n", 1, _checks.MOST_IMAGES), generator(rng)
         _checks.choice(kind, "kind", KINDS)
         chosen = np.concatenate([random.permutation(len(self)) for _ in range(-(-n // len(self)))])[:n]
         maps = MAPS.maps(n, random)
@@ -138,7 +138,7 @@ def watermarks(n: int, seed: int = 0) -> Watermarks:
     ('heart', (256, 256), [-1, -1, -1, -1, -1, -1, -1, -1, 9, 8])
     >>> images, numbers, maps = marks.queries(4, kind="photograph", rng=0)
     """
-    n = _checks.count(n, "n", 1)
+    n = _checks.count(n, "n", 1, _checks.MOST_IMAGES)
     marks: list[Mark] = []
     twins = np.full(n, -1, np.intp)
     for i in range(n):

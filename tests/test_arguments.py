@@ -1,0 +1,169 @@
+"""Every numeric argument of the public functions and estimators refuses what is not a number, or far too large."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+import radoncdt
+from radoncdt import datasets, plot
+from radoncdt.ink import find_ink
+
+IMAGE = np.tri(9)
+IMAGES = np.stack([IMAGE, IMAGE.T, np.eye(9)])
+PAGE = np.pad(1 - IMAGE, 3, constant_values=1)
+ROBUST = {"moments": "robust"}
+KNOWN = radoncdt.describe(IMAGES, n_angles=4, n_levels=4)
+MASSES, EDGES = radoncdt.radon(IMAGE, n_angles=4)
+ANGLES = radoncdt.equispaced_angles(4)
+
+NEVER = [[], {}, True, np.True_, "3", np.array([1, 2]), 1j]
+"""Neither counts nor numbers."""
+COUNT = [*NEVER, 2.5, np.nan, 0, -1, 10**10, 10**400]
+JOBS = [*NEVER, 2.5, 0, 10**10]
+NUMBER = [*NEVER, np.nan, np.inf, -1, 10**400]
+SHAPE = [
+    np.array(3),
+    [],
+    {},
+    True,
+    3,
+    "ab",
+    (0, 3),
+    (True, 3),
+    (2.5, 3),
+    (3,),
+    (3, 4, 5),
+    (10**10, 10**10),
+    (10**10, 1),
+]
+BAD = {
+    **dict.fromkeys(("n_angles", "n_levels", "n_components", "n_neighbors", "n", "size", "canvas", "n_maps"), COUNT),
+    "n_jobs": JOBS,
+    "nu": [*NUMBER, 0],
+    "trim": [*NUMBER, 0.5, 1e308],
+    "p": [*NEVER, np.nan, 0, -np.inf, 1e308, 10**400],
+    "t": [True, [], {}, "3", [True, False], -1, 1e308, np.nan],
+    "radius": NUMBER,
+    "tolerance": NUMBER,
+    "shape": SHAPE,
+    "image_shape": SHAPE,
+    "angles": [[], {}, True, "3", [np.nan], [np.inf], 1.0, [[1.0]], 1j],
+    "line_width": [*NUMBER, 0],
+    "rotation": [*NUMBER, 1e308],
+    "shear": [*NUMBER, 1e308],
+    "shift": [*NUMBER, 1e308],
+    "threshold": [*NUMBER, 0],
+    "specks": [*NUMBER, 1e308],
+    "max_side": [*NEVER, 2.5, np.nan, 0, 7],
+}
+
+TRANSFORM = ("n_angles", "n_levels", "angles", "n_jobs")
+NORMALISED = (*TRANSFORM, "nu", "trim")
+DESCRIBED = ("n_angles", "n_levels", "nu", "trim")
+NEIGHBOURS = (*DESCRIBED, "n_neighbors", "n_jobs", "image_shape")
+
+
+def fitted(estimator, **options):
+    """An estimator checks its parameters when it is fitted."""
+    model = estimator(**options)
+    if "image_shape" in options:
+        return model.fit(IMAGES.reshape(3, -1), [0, 1, 2])
+    return model.fit(IMAGES, [0, 1, 2])
+
+
+CALLS = {
+    "equispaced_angles": (radoncdt.equispaced_angles, ("n_angles",)),
+    "quantile_levels": (radoncdt.quantile_levels, ("n_levels",)),
+    "radon": (partial(radoncdt.radon, IMAGE), ("n_angles", "angles", "n_jobs")),
+    "back_projection": (partial(radoncdt.back_projection, MASSES, EDGES, ANGLES), ("shape",)),
+    "filtered_back_projection": (partial(radoncdt.filtered_back_projection, MASSES, EDGES, ANGLES), ("shape",)),
+    "rcdt": (partial(radoncdt.rcdt, IMAGE), TRANSFORM),
+    "nrcdt": (partial(radoncdt.nrcdt, IMAGE), NORMALISED),
+    "pooled_nrcdt": (partial(radoncdt.pooled_nrcdt, IMAGE), NORMALISED),
+    "fourier": (partial(radoncdt.pooled_nrcdt, IMAGE, pool="fourier"), ("n_components",)),
+    "max_nrcdt": (partial(radoncdt.max_nrcdt, IMAGE), NORMALISED),
+    "mean_nrcdt": (partial(radoncdt.mean_nrcdt, IMAGE), NORMALISED),
+    "robust": (partial(radoncdt.max_nrcdt, IMAGE, **ROBUST), ("nu",)),
+    "inverse_rcdt": (partial(radoncdt.inverse_rcdt, radoncdt.rcdt(IMAGE, n_angles=4)), ("shape",)),
+    "interpolate": (
+        lambda **options: radoncdt.interpolate(IMAGE, IMAGE, **({"t": 0.5} | options)),
+        ("t", "shape", "n_angles", "n_levels", "n_jobs"),
+    ),
+    "wasserstein": (partial(radoncdt.wasserstein, [0, 1], [1, 2]), ("p",)),
+    "sliced_wasserstein": (partial(radoncdt.sliced_wasserstein, IMAGE, IMAGE), ("p", "n_angles", "angles", "n_jobs")),
+    "sliced_wasserstein_distances": (
+        partial(radoncdt.sliced_wasserstein_distances, IMAGES),
+        ("p", "n_angles", "angles", "n_jobs"),
+    ),
+    "push_forward": (partial(radoncdt.push_forward, IMAGE, np.eye(2)), ("shape",)),
+    "describe": (partial(radoncdt.describe, IMAGE), (*DESCRIBED, "n_jobs")),
+    "describe, robust": (partial(radoncdt.describe, IMAGE, **ROBUST), ("nu",)),
+    "register": (partial(radoncdt.register, IMAGE, IMAGE), (*DESCRIBED, "n_jobs", "tolerance")),
+    "register, robust": (partial(radoncdt.register, IMAGE, IMAGE, **ROBUST), ("nu",)),
+    "register, described": (partial(radoncdt.register, KNOWN[0], KNOWN[1]), DESCRIBED),
+    "affine_distances": (partial(radoncdt.affine_distances, IMAGES), (*DESCRIBED, "n_jobs")),
+    "affine_distances, described": (partial(radoncdt.affine_distances, KNOWN), DESCRIBED),
+    "RadonCDT": (partial(fitted, radoncdt.RadonCDT), (*TRANSFORM, "image_shape")),
+    "NormalizedRadonCDT": (partial(fitted, radoncdt.NormalizedRadonCDT), (*NORMALISED, "image_shape")),
+    "NormalizedRadonCDT, sorted": (
+        lambda **options: fitted(radoncdt.NormalizedRadonCDT, pool="sorted", **options).transform(IMAGES),
+        ("n_components",),
+    ),
+    "AffineNeighbors": (
+        lambda **options: fitted(radoncdt.AffineNeighbors, **({"n_neighbors": 1} | options)).kneighbors(),
+        (*NEIGHBOURS, "radius"),
+    ),
+    "AffineNeighborsClassifier": (
+        lambda **options: fitted(radoncdt.AffineNeighborsClassifier, **options).predict(IMAGES),
+        NEIGHBOURS,
+    ),
+    "kneighbors": (fitted(radoncdt.AffineNeighbors).kneighbors, ("n_neighbors",)),
+    "radius_neighbors": (fitted(radoncdt.AffineNeighbors).radius_neighbors, ("radius",)),
+    "find_ink, drawing": (partial(find_ink, PAGE, kind="drawing"), ("threshold", "specks", "max_side")),
+    "AffineDistribution": (datasets.AffineDistribution, ("rotation", "shear", "shift")),
+    "templates": (datasets.templates, ("size", "canvas", "line_width")),
+    "academic": (
+        lambda **options: datasets.academic(**({"n": 1, "rng": 0} | options)),
+        ("n", "n_maps", "size", "canvas", "line_width"),
+    ),
+    "watermarks": (datasets.watermarks, ("n",)),
+    "plot.pipeline": (partial(plot.pipeline, IMAGE), ("n_angles", "n_levels")),
+}
+CASES = [
+    pytest.param(call, name, wrong, id=f"{function}-{name}-{str(wrong)[:16]}")
+    for function, (call, names) in CALLS.items()
+    for name in names
+    for wrong in BAD[name]
+]
+
+
+@pytest.mark.parametrize(("call", "name", "wrong"), CASES)
+def test_what_is_not_such_a_number_is_refused_by_name(call, name, wrong):
+    with pytest.raises((TypeError, ValueError), match=rf"`{name}(\[\d\])?` must "):
+        call(**{name: wrong})
+
+
+def test_numbers_of_any_type_are_numbers():
+    expected = radoncdt.max_nrcdt(IMAGE, n_angles=4, nu=2, trim=0.25, **ROBUST)
+    for real, whole in ((np.float32, np.int8), (np.float64, np.uint64), (float, int)):
+        found = radoncdt.max_nrcdt(IMAGE, n_angles=whole(4), nu=real(2), trim=real(0.25), **ROBUST)
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("nu", [0.5, 1e6, 1e300])
+def test_many_degrees_of_freedom_are_exact_moments(nu):
+    assert np.isfinite(radoncdt.max_nrcdt(IMAGE, n_angles=4, nu=nu, **ROBUST)).all()
+
+
+def test_transforms_that_would_fill_the_memory_are_refused():
+    with pytest.raises(
+        ValueError, match="`n_angles` times `n_levels` must be at most 268,435,456, got 65,536 × 1,048,576"
+    ):
+        radoncdt.max_nrcdt(IMAGE, n_angles=2**16, n_levels=2**20)
+
+
+def test_large_powers_are_fine_up_to_a_million():
+    samples, others = np.arange(5.0), np.arange(5.0) * 2
+    largest = radoncdt.wasserstein(samples, others, np.inf)
+    np.testing.assert_allclose(radoncdt.wasserstein(samples, others, 1e6), largest, rtol=1e-5)

@@ -1,7 +1,10 @@
 """From image files to measures."""
 
+import io
 import os
+import tracemalloc
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,8 +13,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 
 import radoncdt
-from radoncdt import datasets
+from radoncdt import cli, datasets
 from radoncdt.ink import InkError, InkOptions, find_ink, image_files, ink_steps, open_picture, read_ink
+from radoncdt.ink.kinds import SPECKS
+from radoncdt.ink.pictures import read_bytes
 
 
 @pytest.fixture
@@ -20,6 +25,136 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     save_files(tmp_path)
     return tmp_path
+
+
+# ---------------------------------------------------------------- sources
+
+
+class Pipe(io.RawIOBase):
+    """A file that cannot go back to its beginning."""
+
+    def __init__(self, data):
+        self.data = io.BytesIO(data)
+
+    def read(self, size=-1):
+        return self.data.read(size)
+
+    def seekable(self):
+        return False
+
+
+@pytest.mark.parametrize("name", ["dark.png", "bright.png"])
+@pytest.mark.parametrize("kind", ["grey", "drawing"])
+def test_files_arrays_and_pillow_images_are_read_alike(folder, name, kind):
+    expected = read_ink(name, kind=kind)
+    with Image.open(name) as picture, open(name, "rb") as file:
+        data = file.read()
+        sources = [np.asarray(picture), picture, picture.copy(), file, io.BytesIO(data), Pipe(data), folder / name]
+        for source in sources:
+            assert_array_equal(read_ink(source, kind=kind), expected)
+            assert_array_equal(
+                ink_steps(source if not isinstance(source, Pipe) else Pipe(data), kind=kind)[-1].image, expected
+            )
+        for source in [*sources[:-2], Pipe(data)]:
+            assert_array_equal(find_ink(source, kind=kind), expected)
+        assert not file.closed
+
+
+def test_pillow_images_in_colours_are_turned_and_may_be_transparent(folder):
+    rgba = np.zeros((30, 40, 4), np.uint8)
+    rgba[5:25, 5:12, 3] = 255
+    picture = Image.fromarray(rgba)
+    assert_array_equal(read_ink(picture), find_ink(rgba))
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    save("turned.png", 255 - 255 * np.tri(40).repeat(2, axis=1), exif=exif)
+    with Image.open("turned.png") as picture:
+        assert_array_equal(read_ink(picture), read_ink("turned.png"))
+        assert picture.getexif()[0x0112] == 6
+
+
+def test_deep_files_that_are_open_are_read(folder):
+    tifffile = pytest.importorskip("tifffile")
+    deep = np.stack([60000 - 50000 * SHAPE] * 3, axis=-1).astype(np.uint16)
+    tifffile.imwrite("deep.tif", deep, photometric="rgb")
+    with open("deep.tif", "rb") as file:
+        assert_allclose(read_ink(file), SHAPE, atol=1e-4)
+    assert_allclose(read_ink(deep), SHAPE, atol=1e-4)
+
+
+def test_masks_may_be_any_source(folder):
+    half = np.zeros(SHAPE.shape, np.uint8)
+    half[:, :16] = 255
+    save("mask.png", half)
+    expected = read_ink("dark.png", mask="mask.png")
+    with open("mask.png", "rb") as file:
+        for mask in (half, Image.fromarray(half), file):
+            assert_array_equal(read_ink("dark.png", mask=mask), expected)
+
+
+@pytest.mark.parametrize(
+    ("source", "error", "message"),
+    [
+        (b"bytes", TypeError, "`source` must not be bytes; wrap them in io.BytesIO"),
+        (io.StringIO("text"), TypeError, "`source` must be a file opened to read bytes, got one opened to read text"),
+        (None, TypeError, "`source` must hold numbers, got None"),
+        ({}, TypeError, "`source` must hold bool, integer or float numbers, got dict"),
+        (3, InkError, r"`source`: must have the shape \(H, W\)"),
+        (np.ones((2, 3, 4, 5)), InkError, r"`source`: must have the shape \(H, W\)"),
+        (io.BytesIO(b""), InkError, "`source`: is empty"),
+        (io.BytesIO(b"no image"), InkError, "`source`: is no image"),
+        (Image.new("L", (0, 0)), InkError, "`source`: "),
+        (Image.new("L", (9, 9), 200), InkError, "`source`: no pixel is darker"),
+    ],
+)
+def test_other_sources_are_refused(source, error, message):
+    with pytest.raises(error, match=message):
+        read_ink(source)
+
+
+def test_finding_ink_is_not_for_paths():
+    with pytest.raises(TypeError, match=r"`image` must be an array, a Pillow image or an open file, got 'a.png'; see"):
+        find_ink("a.png")
+
+
+@pytest.mark.parametrize("beginning", [b"", b"no image", b"PK\x03\x04", b"II*\x00"])
+def test_large_files_that_are_no_images_are_not_read(folder, beginning):
+    with open("large.png", "wb") as file:
+        file.write(beginning)
+        file.truncate(2**27)  # sparse
+    tracemalloc.start()
+    try:
+        for read in (read_ink, lambda name: read_bytes(Path(name))):
+            with pytest.raises(InkError, match=r"^large\.png: (is no image|cannot be read)"):
+                read("large.png")
+        assert tracemalloc.get_traced_memory()[1] < 2**24
+    finally:
+        tracemalloc.stop()
+
+
+def test_files_beyond_the_limit_are_refused(folder):
+    with open("huge.png", "wb") as file:
+        file.truncate(2**31 + 1)
+    with pytest.raises(InkError, match=r"huge\.png: must not have more than 2,147,483,648 bytes"):
+        read_ink("huge.png")
+
+
+def test_the_content_of_images_is_read(folder):
+    assert read_bytes(Path("dark.png")) == Path("dark.png").read_bytes()
+
+
+# ---------------------------------------------------------------- documents
+
+
+def test_documents_name_the_specks_that_are_removed(capsys):
+    text = " ".join(InkOptions.__doc__.split())
+    assert f"{SPECKS['drawing']:g} by default for drawings, {SPECKS['photo']:g} for photographs" in text
+    with pytest.raises(SystemExit):
+        cli.main(["ink", "--help"])
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "(default: 0.03 for kind drawing, 0.06 for kind photo; 0 removes nothing)" in printed
+    for kind, share in SPECKS.items():
+        assert f"{share:g} for kind {kind}" in printed
 
 
 # ---------------------------------------------------------------- files
@@ -195,7 +330,7 @@ def test_links_to_nothing_and_special_files_are_refused(folder):
     with pytest.raises(InkError, match="is a link to nothing"):
         read_ink("link.png")
     os.mkfifo("pipe.png")
-    with pytest.raises(InkError, match="no regular file"):
+    with pytest.raises(InkError, match="not a regular file"):
         read_ink("pipe.png")
 
 

@@ -35,6 +35,13 @@ CONNECTED = 0.75
 """Pairs of neighbours among the dark pixels, for each dark pixel."""
 
 
+def read_measures(images: object, name: str = "images") -> Batch:
+    """Understand measures as `Batch.read` does, and warn of ink on paper, for calls that users make."""
+    batch = Batch.read(images, name)
+    warn_of_paper(batch)
+    return batch
+
+
 def warn_of_paper(batch: Batch) -> None:
     """Warn once for all images of a batch that look like dark ink on bright paper."""
     found = [i for i, item in enumerate(batch.items) if not isinstance(item, PointCloud) and on_paper(item)]

@@ -20,6 +20,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from radoncdt import _checks
 from radoncdt._files import write_whole
+from radoncdt._paper import read_measures
 from radoncdt.measures import Batch, Measures, PointCloud
 from radoncdt.rcdt import Normalisation, trimmed_levels, whitened_nrcdt
 
@@ -330,7 +331,7 @@ def describe(
     Descriptors(3 measures, n_angles=64, n_levels=64, moments='exact', nu=0.0, trim=0.0, float64)
     """
     settings = Settings.choose(n_angles, n_levels, moments, nu, trim)
-    return described(Batch.read(images), settings, n_jobs)
+    return described(read_measures(images), settings, n_jobs)
 
 
 def described(batch: Batch, settings: Settings, n_jobs: int | None) -> Descriptors:
@@ -371,7 +372,7 @@ def read_descriptors(
     settings = next((known.settings for known in (given, like) if known is not None), Settings())
     asked = settings._asdict() | {"nu": settings.nu or 3.0} | options  # 3 is what `describe` takes
     chosen = Settings.choose(**asked)
-    found = described(Batch.read(measures, name), chosen, n_jobs) if given is None else given
+    found = described(read_measures(measures, name), chosen, n_jobs) if given is None else given
     for key, value in options.items():
         has = getattr(found.settings, key)
         if getattr(chosen, key) != has and not (key == "nu" and found.settings.moments != "robust"):

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from radoncdt import _checks, _parallel
-from radoncdt._paper import warn_of_paper
+from radoncdt._paper import read_measures, warn_of_paper
 from radoncdt.cdt import check_masses, checked_bins
 from radoncdt.directions import Directions
 from radoncdt.measures import Batch, Measures, PointCloud, rescaled
@@ -98,6 +98,8 @@ def sliced_wasserstein(
     12.5
     """
     pair = Batch.of_one(mu, "mu"), Batch.of_one(nu, "nu")
+    for one in pair:
+        warn_of_paper(one)
     return float(_distances(*pair, p, Directions.choose(n_angles, angles), n_jobs)[0, 0])
 
 
@@ -136,7 +138,7 @@ def sliced_wasserstein_distances(
     array([[  0.    , 299.9824],
            [299.9824,   0.    ]])
     """
-    first, second = Batch.read(A, "A"), None if B is None else Batch.read(B, "B")
+    first, second = read_measures(A, "A"), None if B is None else read_measures(B, "B")
     for batch in (first, second):
         if batch and len(batch.lead) != 1:
             given = f"measures of shape {batch.lead}" if batch.lead else "one measure"
@@ -148,9 +150,6 @@ def _distances(first: Batch, second: Batch | None, p: float, directions: Directi
     from radoncdt import _line_kernels
 
     power = _power(p)
-    for batch in (first, second):
-        if batch is not None:
-            warn_of_paper(batch)
     rows = [_slices(first, i, directions, n_jobs) for i in range(len(first))]
     columns = rows if second is None else [_slices(second, j, directions, n_jobs) for j in range(len(second))]
     result = np.zeros((len(rows), len(columns)))

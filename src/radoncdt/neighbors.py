@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from radoncdt import _checks, _parallel
+from radoncdt._paper import read_measures
 from radoncdt.descriptors import Descriptors, Settings, described, joined
 from radoncdt.estimators import OfImages
 from radoncdt.registration import Plausible
@@ -54,7 +55,7 @@ class _Neighbors(OfImages):
     def _described(self, X: Any, settings: Settings, *, reset: bool) -> Descriptors:  # noqa: N803
         X = joined(X)
         if not isinstance(X, Descriptors):
-            return described(self._read(X, reset=reset), settings, self.n_jobs)
+            return described(read_measures(self._read(X, reset=reset)), settings, self.n_jobs)
         if len(X) == 0:
             raise ValueError("`X` must hold at least one descriptor, got none")
         for name, ours, given in zip(Settings._fields, settings, X.settings):

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from radoncdt import _checks, _parallel
 from radoncdt._lazy import takes_dask_arrays
-from radoncdt._paper import warn_of_paper
+from radoncdt._paper import read_measures
 from radoncdt.cdt import quantile_levels, sample_quantiles
 from radoncdt.directions import Directions
 from radoncdt.measures import Batch, Measures, PointCloud, centred, for_kernel
@@ -164,7 +164,7 @@ def _check_spread(batch: Batch, i: int, whitened: bool) -> None:
 
 
 def _map(
-    images: Measures,
+    batch: Batch,
     directions: Directions,
     levels: Floats,
     normalisation: Normalisation | None,
@@ -183,8 +183,6 @@ def _map(
     if len(directions) * levels.size > MOST_VALUES:
         given = f"{len(directions):,} × {levels.size:,}"
         raise ValueError(f"`n_angles` times `n_levels` must be at most {MOST_VALUES:,}, got {given}")
-    batch = Batch.read(images)
-    warn_of_paper(batch)
     result = np.empty((len(batch), *shape))
     workers = _parallel.n_workers(n_jobs, batch.work() * len(directions))
 
@@ -283,7 +281,7 @@ def rcdt(
     """
     directions, levels = Directions.choose(n_angles, angles), quantile_levels(n_levels, level_grid)
     shape = len(directions), levels.size
-    return _map(images, directions, levels, None, n_jobs, shape)
+    return _map(read_measures(images), directions, levels, None, n_jobs, shape)
 
 
 def trimmed_levels(n_levels: int, level_grid: str, trim: float) -> Floats:
@@ -354,7 +352,7 @@ def nrcdt(
     """
     normalisation = Normalisation.choose(moments, choose_directions(directions, None, angles, moments), nu)
     chosen, levels = Directions.choose(n_angles, angles), trimmed_levels(n_levels, level_grid, trim)
-    return _map(images, chosen, levels, normalisation, n_jobs, (len(chosen), levels.size))
+    return _map(read_measures(images), chosen, levels, normalisation, n_jobs, (len(chosen), levels.size))
 
 
 def whitened_nrcdt(
@@ -516,7 +514,7 @@ def pooled_nrcdt(
         return reduce(values) if extremes else reduce(values[:, order])
 
     shape, extremes = (n_components * levels.size,), pool in POOLS_OF_EXTREMES
-    return _map(images, half, levels, normalisation, n_jobs, shape, finish, circle, extremes)
+    return _map(read_measures(images), half, levels, normalisation, n_jobs, shape, finish, circle, extremes)
 
 
 @takes_dask_arrays

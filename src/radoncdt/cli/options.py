@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from radoncdt._text import printable
 from radoncdt.ink import INKS, KINDS, InkError, image_files, read_ink
+from radoncdt.ink.kinds import SPECKS
 
 
 class Parser(argparse.ArgumentParser):
@@ -69,7 +70,8 @@ def ink_kind_options(kind: str) -> argparse.ArgumentParser:
         "--specks",
         type=float,
         metavar="SHARE",
-        help="remove what is shorter than this share of all ink (default .03, photo .15; 0 removes nothing)",
+        help="remove connected ink that is shorter than this share of the extent of all ink (default: "
+        f"{', '.join(f'{share:g} for kind {name}' for name, share in SPECKS.items())}; 0 removes nothing)",
     )
     group.add_argument("--max-side", type=int, metavar="N", help="reduce larger images to N pixels (default 1024)")
     return options

@@ -16,6 +16,9 @@ INKS = ("auto", "dark", "bright")
 LIKELY = (0.0005, 0.5)
 """Shares of an image that are ink."""
 
+SPECKS = {"drawing": 0.03, "photo": 0.06}
+"""Connected ink that is shorter than this share of the extent of all ink is removed by default, for each kind."""
+
 LEAST_SIDE = 8
 """Pixels that the image of a mark must have both ways."""
 
@@ -46,8 +49,8 @@ class InkOptions:
     low : float, optional
         Photograph: ridges as strong as this continue stronger ones; half of the threshold by default.
     specks : float, optional
-        What is shorter than this share of the extent of all ink is removed; .03 by default for drawings, .15 for
-        photographs. 0 removes nothing.
+        Connected ink that is shorter than this share of the extent of all ink is removed; 0.03 by default for drawings,
+        0.06 for photographs. 0 removes nothing.
     max_side : int, optional
         Larger images are reduced by a whole factor until no side is longer; 1024 by default, no limit for grey.
     """
@@ -193,13 +196,10 @@ LEAST_LIGHT = 0.1
 """Of paper; what is darker is no paper."""
 
 MOST_EVEN = 0.02
-"""Contrast that is none: a sheet of paper and nothing on it."""
+"""Minimum contrast; below it the page is considered blank."""
 
 HIGH = 5.0
 """Of ridges in photographs, in standard deviations of the noise."""
-
-SPECKS = {"drawing": 0.03, "photo": 0.06}
-"""Shares of the extent of all ink that are removed by default."""
 
 
 def _noise(contrast: Grey, keep: Mask) -> float:

@@ -1,20 +1,24 @@
 """Image files as grey values from 0 to 1."""
 
+import io
 import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from radoncdt import _checks
 from radoncdt._text import printable
 
 Grey = NDArray[np.float32]
 Mask = NDArray[np.bool_]
+Source = Any
+"""A path, an array, a Pillow image, or a file opened to read bytes."""
 
 SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp"})
 """Files that are taken for images when a folder is read."""
@@ -24,7 +28,7 @@ readable = printable
 
 
 LARGEST = 2**31
-"""Bytes of a file that is read."""
+"""Bytes of the largest file that is read."""
 
 
 class InkError(ValueError):
@@ -42,38 +46,94 @@ class Picture(NamedTuple):
     """What of the file was left out, in words."""
 
 
-def open_picture(path: str | os.PathLike[str], data: bytes | None = None) -> Picture:
-    """Read the first page of an image file in grey, turned as the camera was held.
+def open_picture(source: Source, data: bytes | None = None, *, argument: str = "source") -> Picture:
+    """Read the first page of an image in grey, turned as the camera was held.
 
     Parameters
     ----------
-    path : path
+    source : path, array (H, W) or (H, W, 1 to 4), Pillow image, or file opened to read bytes
     data : bytes, optional
-        The content of the file, if it has been read.
+        The content of the file at a path, if it has been read.
+    argument : str
+        The name of `source` in messages, where it has none of its own.
 
     Raises
     ------
     InkError
         A ValueError: the message names the file and says why.
     """
-    path = Path(path)
-    data = read_bytes(path) if data is None else data
-    with _errors_that_name(path, data):
-        values, pages = _values(data)
+    from PIL import Image
+
+    name = name_of(source, argument)
+    if isinstance(source, Image.Image):
+        with _errors_that_name(name):
+            values = _pixels(source)
+        return picture_of(values, name)
+    if isinstance(source, (str, os.PathLike)):
+        with _opened(Path(source)) if data is None else BytesIO(data) as file:
+            return _picture_in(file, name)
+    if hasattr(source, "read"):
+        return _picture_in(_seekable(source, argument), name)
+    if isinstance(source, bytes):
+        raise TypeError(f"`{argument}` must not be bytes; wrap them in io.BytesIO, got {len(source):,} bytes")
+    return picture_of(_checks.real_array(source, argument), name)
+
+
+def name_of(source: Source, argument: str) -> str:
+    """How messages call an image: by its file, if it has one, or by the name of the argument."""
+    path = source.name if hasattr(source, "read") and hasattr(source, "name") else source
+    return str(path) if isinstance(path, (str, os.PathLike)) else f"`{argument}`"
+
+
+def is_picture(source: object) -> bool:
+    """Whether this is a path, a Pillow image or an open file, rather than an array."""
+    from PIL import Image
+
+    return isinstance(source, (str, os.PathLike, Image.Image)) or hasattr(source, "read")
+
+
+def _picture_in(file: IO[bytes], name: str) -> Picture:
+    with _errors_that_name(name, file):
+        values, pages = _values(file)
     note = f"has {pages} pages, of which the first is read" if pages > 1 else ""
-    return picture_of(values, str(path), note)
+    return picture_of(values, name, note)
+
+
+def _seekable(file: Any, argument: str) -> IO[bytes]:
+    """A file that can be read from its beginning, whatever was read of it; the rest of one that cannot."""
+    if isinstance(file, io.TextIOBase):
+        raise TypeError(f"`{argument}` must be a file opened to read bytes, got one opened to read text")
+    if not hasattr(file, "seekable") or not file.seekable():
+        return BytesIO(file.read())
+    file.seek(0)
+    seekable: IO[bytes] = file
+    return seekable
 
 
 def read_bytes(path: Path) -> bytes:
-    """The content of a file, or an InkError that says why it cannot be read."""
+    """The content of an image file, or an InkError that says why it cannot be read.
+
+    The file is read only if its beginning is that of an image.
+    """
+    with _opened(path) as file:
+        with _errors_that_name(str(path), file):
+            _check_beginning(file)
+        file.seek(0)
+        return file.read()
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    """A file of a size that can be read."""
     try:
         if path.is_dir():
             raise InkError(f"{path}: is a folder, not an image")
         if path.exists() and not path.is_file():
-            raise InkError(f"{path}: cannot be read: it is no regular file")
+            raise InkError(f"{path}: cannot be read: it is not a regular file")
         if path.stat().st_size > LARGEST:
             raise InkError(f"{path}: must not have more than {LARGEST:,} bytes, got {path.stat().st_size:,}")
-        return path.read_bytes()
+        with path.open("rb") as file:
+            yield file
     except FileNotFoundError:
         broken = path.is_symlink()
         raise InkError(f"{path}: {'is a link to nothing' if broken else 'there is no such file'}") from None
@@ -113,46 +173,80 @@ def picture_of(values: NDArray[Any], name: str, note: str = "") -> Picture:
 
 
 @contextmanager
-def _errors_that_name(path: Path, data: bytes) -> Iterator[None]:
+def _errors_that_name(name: str, file: IO[bytes] | None = None) -> Iterator[None]:
     from PIL import Image, UnidentifiedImageError
 
     try:
         yield
     except UnidentifiedImageError:
-        what = "is no image that Pillow knows" if data else "is empty"
-        raise InkError(f"{path}: {what}") from None
+        empty = file is not None and file.seek(0, os.SEEK_END) == 0
+        raise InkError(f"{name}: {'is empty' if empty else 'is no image that Pillow knows'}") from None
     except Image.DecompressionBombError:
         most = 2 * (Image.MAX_IMAGE_PIXELS or 0)
-        raise InkError(f"{path}: has more than {most} pixels; reduce its size first") from None
+        raise InkError(f"{name}: has more than {most} pixels; reduce its size first") from None
     except MemoryError:
-        raise InkError(f"{path}: there is not enough memory to read it") from None
+        raise InkError(f"{name}: there is not enough memory to read it") from None
     except Exception as error:  # decoders raise whatever comes their way at damaged files
-        raise InkError(f"{path}: cannot be read: {error}") from None
+        raise InkError(f"{name}: cannot be read: {error}") from None
 
 
-def _values(data: bytes) -> tuple[NDArray[Any], int]:
+def _check_beginning(file: IO[bytes]) -> None:
+    """Refuse a file that does not begin as an image does, without reading the rest of it."""
+    from PIL import Image, UnidentifiedImageError
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            with Image.open(file):
+                pass
+        except UnidentifiedImageError:
+            if not _may_be_deep(file):
+                raise
+            from tifffile import TiffFile
+
+            file.seek(0)
+            with TiffFile(file) as tiff:
+                tiff.pages[0]
+
+
+def _may_be_deep(file: IO[bytes]) -> bool:
+    """Whether a file that Pillow does not know begins as a TIFF file does."""
+    file.seek(0)
+    return file.read(2) in (b"II", b"MM")
+
+
+def _values(file: IO[bytes]) -> tuple[NDArray[Any], int]:
     """Pixels of the first page as Pillow, or for colours of 16 bits tifffile, decodes them, and how many pages."""
-    from PIL import Image, ImageOps, UnidentifiedImageError
+    from PIL import Image, UnidentifiedImageError
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of metadata, and of sizes: twice as large is an error
         try:
-            with Image.open(BytesIO(data)) as file:
-                tags = getattr(file, "tag_v2", {}) if file.format == "TIFF" else {}
-                if _is_deep(tags):
-                    return _deep_tiff(data)
-                pages = int(getattr(file, "n_frames", 1))
-                turned = ImageOps.exif_transpose(file)
-                deep = turned.mode in ("I", "F") or turned.mode.startswith("I;16")
-                if deep:
-                    values = np.asarray(turned)
-                    return (-values.astype(np.float64) if tags.get(PHOTOMETRIC) == 0 else values), pages
-                clear = turned.mode in ("LA", "La", "PA", "RGBA", "RGBa") or "transparency" in turned.info
-                return np.asarray(turned.convert("LA" if clear else "L")), pages
+            with Image.open(file) as image:
+                if _is_deep(_tags(image)):
+                    return _deep_tiff(file)
+                pages = int(getattr(image, "n_frames", 1))
+                return _pixels(image), pages
         except UnidentifiedImageError:
-            if data[:2] not in (b"II", b"MM"):
+            if not _may_be_deep(file):
                 raise
-            return _deep_tiff(data)
+            return _deep_tiff(file)
+
+
+def _pixels(image: Any) -> NDArray[Any]:
+    """Pixels of a Pillow image as they are, if of more than 8 bits, or else in grey, with opacity if it has any."""
+    from PIL import ImageOps
+
+    turned = ImageOps.exif_transpose(image)
+    if turned.mode in ("I", "F") or turned.mode.startswith("I;16"):
+        values = np.asarray(turned)
+        return -values.astype(np.float64) if _tags(image).get(PHOTOMETRIC) == 0 else values
+    clear = turned.mode in ("LA", "La", "PA", "RGBA", "RGBa") or "transparency" in turned.info
+    return np.asarray(turned.convert("LA" if clear else "L"))
+
+
+def _tags(image: Any) -> Any:
+    return getattr(image, "tag_v2", {}) if image.format == "TIFF" else {}
 
 
 PHOTOMETRIC, ORIENTATION, BITS, SAMPLES = 262, 274, 258, 277
@@ -165,17 +259,18 @@ def _is_deep(tags: Any) -> bool:
     return int(tags.get(SAMPLES, 1)) > 1 and max(bits if isinstance(bits, tuple) else (bits,)) > 8
 
 
-def _deep_tiff(data: bytes) -> tuple[NDArray[Any], int]:
+def _deep_tiff(file: IO[bytes]) -> tuple[NDArray[Any], int]:
     """Colours of 16 bits, which Pillow does not read."""
     from PIL import Image, UnidentifiedImageError
     from tifffile import TiffFile, TiffFileError
 
     try:
-        with TiffFile(BytesIO(data)) as file:
-            page: Any = file.pages[0]
+        file.seek(0)
+        with TiffFile(file) as tiff:
+            page: Any = tiff.pages[0]
             if page.imagewidth * page.imagelength > 2 * (Image.MAX_IMAGE_PIXELS or np.inf):
                 raise Image.DecompressionBombError
-            values, pages = page.asarray(), len(file.pages)
+            values, pages = page.asarray(), len(tiff.pages)
             photometric, extra = int(page.photometric), tuple(int(kind) for kind in page.extrasamples)
             orientation = page.tags.get(ORIENTATION)
     except TiffFileError:

@@ -6,33 +6,29 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from radoncdt import _checks
 from radoncdt.ink.kinds import InkOptions, Step, steps_of
-from radoncdt.ink.pictures import InkError, Picture, open_picture, picture_of
+from radoncdt.ink.pictures import InkError, Picture, Source, is_picture, name_of, open_picture
 
 Mass = NDArray[np.float32]
 
 
-def read_ink(
-    path: str | os.PathLike[str],
-    *,
-    roi: Sequence[int] | None = None,
-    mask: str | os.PathLike[str] | ArrayLike | None = None,
-    **options: Any,
-) -> Mass:
-    """Read an image file as a measure: mass 0 for paper, up to 1 for ink.
+def read_ink(source: Source, *, roi: Sequence[int] | None = None, mask: Source | None = None, **options: Any) -> Mass:
+    """Read an image as a measure: mass 0 for paper, up to 1 for ink.
 
     PNG, JPEG, TIFF (8 and 16 bits, of several pages the first, with a warning), BMP, WebP and what else Pillow reads.
     Colours are read as grey, turned as the camera was held; what is transparent is paper.
 
     Parameters
     ----------
-    path : str or Path
+    source : path, array, Pillow image, or file opened to read bytes
+        An array is (H, W), or (H, W, 2 to 4) with colours or opacity: whole numbers, or floats. A file is read from its
+        beginning and stays open.
     roi : (x, y, width, height), optional
         The region of interest, in pixels from the upper left; the rest is left out.
-    mask : path of an image, or array (H, W), optional
+    mask : path, array (H, W), Pillow image or open file, optional
         As large as the image: what is dark (0) in it is left out.
     **options
         Those of `InkOptions`: `kind`, "grey" by default, `ink`, `threshold`, `low`, `specks`, `max_side`.
@@ -46,14 +42,23 @@ def read_ink(
     ------
     InkError
         A ValueError: the message names the file and says why.
+    TypeError
+        For a source that is none of these.
+
+    Examples
+    --------
+    >>> from PIL import Image
+    >>> from radoncdt.ink import read_ink
+    >>> page = Image.new("L", (60, 40), "white")
+    >>> page.paste(0, (20, 10, 24, 30))
+    >>> read_ink(page).sum()
+    np.float32(80.0)
     """
-    return ink_steps(path, roi=roi, mask=mask, **options)[-1].image
+    return _all_steps(source, "source", roi, mask, options)[-1].image
 
 
-def find_ink(
-    image: ArrayLike, *, roi: Sequence[int] | None = None, mask: ArrayLike | None = None, **options: Any
-) -> Mass:
-    """The same for an array (H, W), or (H, W, 2 to 4) with colours or opacity: whole numbers, or floats.
+def find_ink(image: Source, *, roi: Sequence[int] | None = None, mask: Source | None = None, **options: Any) -> Mass:
+    """The same for an image that is in memory: an array, a Pillow image, or an open file, but not a path.
 
     >>> from radoncdt.ink import find_ink
     >>> page = np.full((40, 60, 3), 230, np.uint8)
@@ -61,23 +66,24 @@ def find_ink(
     >>> find_ink(page, kind="drawing").sum()
     np.float32(80.0)
     """
-    picture = picture_of(_checks.real_array(image, "image"), "`image`")
-    return _steps(picture, "`image`", roi, mask, InkOptions(**options))[-1].image
+    if isinstance(image, (str, os.PathLike)):
+        raise TypeError(f"`image` must be an array, a Pillow image or an open file, got {image!r}; see `read_ink`")
+    return _all_steps(image, "image", roi, mask, options)[-1].image
 
 
 def ink_steps(
-    path: str | os.PathLike[str],
-    *,
-    roi: Sequence[int] | None = None,
-    mask: str | os.PathLike[str] | ArrayLike | None = None,
-    **options: Any,
+    source: Source, *, roi: Sequence[int] | None = None, mask: Source | None = None, **options: Any
 ) -> list[Step]:
     """As `read_ink`: every step on the way, the last of which is the ink."""
-    chosen = InkOptions(**options)
-    picture = open_picture(path)
+    return _all_steps(source, "source", roi, mask, options)
+
+
+def _all_steps(source: Source, argument: str, roi: Any, mask: Any, options: dict[str, Any]) -> list[Step]:
+    chosen, name = InkOptions(**options), name_of(source, argument)
+    picture = open_picture(source, argument=argument)
     if picture.note:
-        warnings.warn(f"{path} {picture.note}", stacklevel=2)
-    return _steps(picture, str(path), roi, mask, chosen)
+        warnings.warn(f"{name} {picture.note}", stacklevel=3)
+    return _steps(picture, name, roi, mask, chosen)
 
 
 def _steps(picture: Picture, name: str, roi: Any, mask: Any, options: InkOptions) -> list[Step]:
@@ -105,8 +111,8 @@ def _window(roi: Any, shape: tuple[int, ...], name: str) -> tuple[slice, slice]:
 def _mask(mask: Any, shape: tuple[int, ...], name: str) -> NDArray[np.bool_]:
     if mask is None:
         return np.ones(shape, bool)
-    if isinstance(mask, (str, os.PathLike)):
-        shown = open_picture(mask)
+    if is_picture(mask):
+        shown = open_picture(mask, argument="mask")
         keep: NDArray[np.bool_] = shown.grey * shown.opacity > 0.5
     else:
         keep = _checks.real_array(mask, "mask") > 0

@@ -36,7 +36,7 @@ def digits() -> NDArray[Any]:
 
 
 def error(images: NDArray[Any], copies: NDArray[Any], pool: str, n_angles: int, directions: str) -> float:
-    """Of the features of the copies, with all components, relative to the differences between images."""
+    """Root mean square change of the features, with all components, relative to the differences between images."""
     options: dict[str, Any] = {"pool": pool, "n_angles": n_angles, "directions": directions}
     options["n_components"] = {"sorted": 2 * n_angles, "fourier": n_angles + 1}.get(pool)
     still, moved = (radoncdt.pooled_nrcdt(some, **options) for some in (images, copies))

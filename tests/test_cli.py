@@ -157,6 +157,8 @@ def test_an_interrupted_run_leaves_the_old_file(folder, monkeypatch, capsys):
         (["transform", "dark.png"], "--out"),
         (["transform", "dark.png", "--out", "f.npz", "--angles", "0"], "--angles must be at least 1, got 0"),
         (["transform", "dark.png", "--out", "f.npz", "--levels", "1"], "--levels must be at least 2, got 1"),
+        (["transform", "dark.png", "--out", "f.npz", "--levels", "10000000000"], "--levels must be at most 1,048,576"),
+        (["transform", "dark.png", "--out", "f.npz", "--angles", "10000000000"], "--angles must be at most 65,536"),
         (["transform", "dark.png", "--out", "f.npz", "--jobs", "0"], "--jobs must not be 0"),
         (["transform", "dark.png", "--out", "f.npz", "--pool", "sum"], "invalid choice: 'sum'"),
         (["transform", "empty", "--out", "f.npz"], "no image files in empty"),

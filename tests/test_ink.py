@@ -52,10 +52,8 @@ def test_files_arrays_and_pillow_images_are_read_alike(folder, name, kind):
         sources = [np.asarray(picture), picture, picture.copy(), file, io.BytesIO(data), Pipe(data), folder / name]
         for source in sources:
             assert_array_equal(read_ink(source, kind=kind), expected)
-            assert_array_equal(
-                ink_steps(source if not isinstance(source, Pipe) else Pipe(data), kind=kind)[-1].image, expected
-            )
-        for source in [*sources[:-2], Pipe(data)]:
+        for source in sources[:-2]:
+            assert_array_equal(ink_steps(source, kind=kind)[-1].image, expected)
             assert_array_equal(find_ink(source, kind=kind), expected)
         assert not file.closed
 

@@ -18,7 +18,7 @@ MOST_PIXELS = 2**28
 """More pixels than this in one image that is asked for are taken for a mistake: 2 GiB in float64."""
 
 MOST_SIDE = 2**14
-"""Pixels along the side of a square image of so many."""
+"""Pixels along each side of a square image of that size."""
 
 MOST_IMAGES = 10**6
 """More images than this in a set that is asked for are taken for a mistake."""

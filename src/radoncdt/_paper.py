@@ -29,7 +29,7 @@ NEAR = 0.25
 """How far from the paper, relative to its brightness, a pixel may be and still be paper."""
 
 CLEAN = 0.95
-"""Share of each side of the border that is no darker, and share that is no brighter, than paper."""
+"""Share of each side of the border that is at least as bright as paper, and share that is at most as bright."""
 
 CONNECTED = 0.75
 """Pairs of neighbours among the dark pixels, for each dark pixel."""

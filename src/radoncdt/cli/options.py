@@ -11,6 +11,7 @@ from typing import IO, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from radoncdt._checks import MOST_ANGLES, MOST_LEVELS
 from radoncdt._text import printable
 from radoncdt.ink import INKS, KINDS, InkError, image_files, read_ink
 from radoncdt.ink.kinds import SPECKS
@@ -117,9 +118,11 @@ def common_options() -> argparse.ArgumentParser:
 
 
 def check_counts(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
-    for name, least in (("angles", 1), ("levels", 2)):
+    for name, least, most in (("angles", 1, MOST_ANGLES), ("levels", 2, MOST_LEVELS)):
         if getattr(options, name) < least:
             parser.error(f"--{name} must be at least {least}, got {getattr(options, name)}")
+        if getattr(options, name) > most:
+            parser.error(f"--{name} must be at most {most:,}, got {getattr(options, name):,}")
 
 
 def check_jobs(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import _parallel
+from radoncdt._text import printable
 from radoncdt.catalogue import records
 from radoncdt.catalogue.adding import box_of
 from radoncdt.catalogue.chance import FITTED, NEAREST, Chances, stand
@@ -17,7 +18,6 @@ from radoncdt.catalogue.store import Snapshot
 from radoncdt.descriptors import Descriptors, Settings, described
 from radoncdt.ink import InkOptions, find_ink, read_ink
 from radoncdt.ink.kinds import doubt
-from radoncdt.ink.pictures import readable
 from radoncdt.measures import Batch
 from radoncdt.registration import Plausible, Registration, register
 
@@ -99,10 +99,10 @@ def query_of(image: Any, roi: Any, mask: Any, ink: dict[str, Any], settings: Set
     is_file = isinstance(image, (str, os.PathLike))
     measure = read_ink(image, roi=roi, mask=mask, **ink) if is_file else find_ink(image, roi=roi, mask=mask, **ink)
     if remark := doubt(measure, InkOptions(**ink)):
-        warnings.warn(f"{readable(image) if is_file else 'image'}: {remark}", stacklevel=4)
+        warnings.warn(f"{printable(image) if is_file else 'image'}: {remark}", stacklevel=4)
     descriptor = described(Batch.read(measure), settings, n_jobs)
     return Query(
-        readable(image) if is_file else "image",
+        printable(image) if is_file else "image",
         os.fspath(image) if is_file else None,
         measure,
         descriptor,

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import _checks
-from radoncdt._text import printable
 
 Grey = NDArray[np.float32]
 Mask = NDArray[np.bool_]
@@ -22,9 +21,6 @@ Source = Any
 
 SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp"})
 """Files that are taken for images when a folder is read."""
-
-readable = printable
-"""The former name of this function."""
 
 
 LARGEST = 2**31

@@ -259,8 +259,12 @@ def test_register_obeys_its_options(folder, capsys):
     save("fixed.png", 255 - np.fliplr(FLAG).repeat(2, axis=1))
     assert run("register", "moving.png", "fixed.png", "--robust") == 0
     assert "mirrored, scaled by 2" in capsys.readouterr().out
-    assert run("register", "moving.png", "fixed.png", "--no-reflections") == 0
-    assert "mirrored" not in capsys.readouterr().out
+    assert run("register", "moving.png", "fixed.png", "--no-reflections", "--json", "map.json") == 3
+    printed = capsys.readouterr()
+    assert "mirrored" not in printed.out
+    assert "; not credible: the distance is above 0.1, as between unrelated shapes" in printed.out
+    assert "radoncdt: the map is not credible; the images may show different shapes" in printed.err
+    assert not json.loads((folder / "map.json").read_text())["maps"][0]["credible"]
     assert run("register", "moving.png", "fixed.png", "--similarity") == 1
     assert "no map from MOVING to FIXED is plausible: none within similarity=True" in capsys.readouterr().err
     assert run("register", "moving.png", "fixed.png", "--max-scale", "1.2") == 1

@@ -37,6 +37,7 @@ ORDER = [
     "inverse",
     "distance",
     "descriptors",
+    "refinement",
     "registration",
     "search",
     "estimators",

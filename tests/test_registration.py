@@ -21,7 +21,7 @@ from radoncdt import (
     register,
 )
 from radoncdt.descriptors import Settings
-from radoncdt.registration import Plausible, _refined, turned_distances
+from radoncdt.registration import Plausible, _refined, best_registration, turned_distances
 
 N_ANGLES = 12
 FLAG = np.zeros((60, 60))
@@ -46,7 +46,7 @@ steps_and_handedness = st.tuples(st.integers(0, 2 * N_ANGLES - 1), st.booleans()
 @given(clouds(least=6), matrices(condition=20), shifts(), steps_and_handedness)
 def test_turns_by_whole_steps_are_found_exactly(cloud, matrix, shift, turn):
     moved, a = moved_exactly(cloud, matrix, shift, *turn, N_ANGLES)
-    found = register(cloud, moved, n_angles=N_ANGLES, n_levels=16)
+    found = best_registration(cloud, moved, Plausible(), n_angles=N_ANGLES, n_levels=16)
     assert found.distance <= 1e-9
     assert found.mirrored == turn[1]
     scale = np.linalg.norm(a)
@@ -170,7 +170,7 @@ def test_limits_leave_the_best_of_the_plausible_turns(limits):
         assert found[i, j] == pytest.approx(expected, rel=1e-12)
         infinite += expected == np.inf
         if expected < np.inf:
-            registration = register(first[i], second[j], **limits)
+            registration = best_registration(first[i], second[j], plausible)
             assert registration.distance == pytest.approx(expected, rel=1e-9)
             for each in (registration, *registration.alternatives):
                 values = reference.aspect_shear_and_scale(each.matrix)
@@ -269,11 +269,14 @@ def test_images_and_clouds_can_be_mixed():
 def test_descriptors_do_as_well_as_images():
     turned = np.rot90(FLAG)
     described = describe([FLAG, turned])
-    expected = register(FLAG, turned)
-    for pair in ((described[0], described[1]), (FLAG, described[1]), (described[0], turned)):
+    expected = register(*described)
+    for pair in ((FLAG, described[1]), (described[0], turned)):
         found = register(*pair)
         assert_array_equal(found.matrix, expected.matrix)
         assert_array_equal(found.shift, expected.shift)
+    refined = register(FLAG, turned)
+    assert_allclose(refined.matrix, expected.matrix, atol=1e-6)
+    assert refined.distance == expected.distance
     small = describe([FLAG], n_angles=16, moments="robust", nu=2, trim=0.1)
     assert register(FLAG, small).distance == register(small, FLAG, n_angles=16).distance == 0
     distances = affine_distances(described, [turned])
@@ -349,7 +352,7 @@ def test_mirror_images_without_reflections_are_different():
     mirror = np.fliplr(FLAG)
     assert register(FLAG, mirror).mirrored
     assert register(FLAG, mirror).distance < 1e-6
-    found = register(FLAG, mirror, reflections=False)
+    found = best_registration(FLAG, mirror, Plausible(), reflections=False)
     assert not found.mirrored
     assert np.linalg.det(found.matrix) > 0
     assert found.distance > 0.02
@@ -381,6 +384,202 @@ def test_similarities_are_similarities():
     assert_allclose(found.shift, [4, 2], atol=0.3)
 
 
+# ---------------------------------------------------------------- refinement
+
+
+def worst_error(found, image, matrix, shift):
+    """How far a map is off, at most, at a pixel with ink."""
+    rows, columns = np.nonzero(image)
+    points = np.stack([columns - (image.shape[1] - 1) / 2, (image.shape[0] - 1) / 2 - rows], axis=-1)
+    return np.linalg.norm(points @ (found.matrix - matrix).T + found.shift - shift, axis=1).max()
+
+
+def test_drawings_are_registered_to_a_tenth_of_a_pixel():
+    """Pictures of 200 pixels that were moved as a whole; without reflections each has one map."""
+    drawings = [*datasets.templates(size=200).values(), *(mark.image() for mark in datasets.watermarks(12))]
+    maps = datasets.AffineDistribution(scale=(0.6, 1.3), isotropic=False, rotation=180, shear=30, shift=20)
+    for drawing, matrix, shift in zip(drawings, *maps.maps(len(drawings), 0)):
+        copy = push_forward(np.pad(drawing, 150), matrix, shift)
+        assert worst_error(register(drawing, copy, reflections=False), drawing, matrix, shift) < 0.1
+
+
+@pytest.mark.parametrize(("maps", "most"), [((0.8, 1.2, 10), 0.4), ((0.6, 1.3, 30), 1.0)], ids=["moderate", "wide"])
+def test_lines_drawn_again_with_the_same_pen_are_registered(maps, most):
+    """Their mass is elsewhere, which puts the map off by pixels before it is refined."""
+    low, high, shear = maps
+    moves = datasets.AffineDistribution(scale=(low, high), isotropic=False, rotation=180, shear=shear, shift=20)
+    errors = []
+    for mark, matrix, shift in zip(datasets.watermarks(16), *moves.maps(16, 1)):
+        copy = datasets.draw([(128 * line @ matrix.T + shift) / 280 for line in mark.lines], size=560)
+        pair = mark.image(), copy
+        rough = register(*map(describe, pair), reflections=False)
+        found = register(*pair, reflections=False)
+        errors.append([worst_error(some, mark.image(), matrix, shift) for some in (rough, found)])
+    before, after = np.array(errors).T
+    assert after.max() < most
+    assert np.median(after) < 0.2 < 1 < np.median(before)
+
+
+@pytest.mark.parametrize("n", [8, 40, 400])
+def test_copies_of_clouds_are_found_between_the_steps(n):
+    rng = np.random.default_rng(n)
+    cloud = PointCloud(rng.normal(size=(n, 2)) * [30, 20], rng.uniform(1, 2, n))
+    matrix, shift = np.array([[0.7, -0.9], [0.8, 0.3]]), np.array([5, -7])
+    moved = push_forward(cloud, matrix, shift)
+    found = register(cloud, moved)
+    assert_allclose(found.apply(cloud).points, moved.points, atol=1e-4)
+    similar = push_forward(cloud, 1.3 * rotation(0.3), shift)
+    found = register(cloud, similar, similarity=True)
+    assert found.aspect == pytest.approx(1)
+    assert_allclose(found.apply(cloud).points, similar.points, atol=1e-4)
+
+
+def test_robust_maps_of_clouds_stay_as_they_are():
+    """The quantiles of all levels would let in again what robust moments leave out."""
+    rng = np.random.default_rng(0)
+    cloud = PointCloud(rng.normal(size=(50, 2)) * [30, 20])
+    moved = push_forward(cloud, [[0.7, -0.9], [0.8, 0.3]])
+    options = {"moments": "robust", "trim": 1 / 16}
+    expected = register(describe(cloud, **options), describe(moved, **options))
+    assert_array_equal(register(cloud, moved, **options).matrix, expected.matrix)
+
+
+def test_refined_maps_keep_to_the_limits():
+    """The copy is sheared and stretched a little beyond them."""
+    moved = push_forward(FLAG, [[1.06, 0.1], [0, 1]], [3, 2], shape=(90, 90))
+    for limits in ({"max_aspect": 1.1}, {"max_shear": 4}, {"max_scale": 1.035}):
+        found = register(FLAG, moved, **limits)
+        assert Plausible(**limits).admits(found)
+        assert found.distance < 0.1
+    found = register(FLAG, moved, similarity=True, max_aspect=1.2)
+    assert found.aspect == pytest.approx(1)
+
+
+def test_shapes_that_cannot_be_compared_pixel_by_pixel_keep_their_map():
+    dot, large = np.zeros((3, 3)), np.ones((4, 4))
+    dot[1, 1] = 1
+    expected = best_registration(describe(dot), describe(large), Plausible())
+    assert_allclose(best_registration(dot, large, Plausible()).matrix, expected.matrix, atol=0.3)
+    cloud = PointCloud([(0, 0), (3, 0), (0, 1), (5, 5)])
+    mixed = best_registration(FLAG, cloud, Plausible())
+    assert_array_equal(mixed.matrix, best_registration(describe(FLAG), describe(cloud), Plausible()).matrix)
+
+
+def test_refinement_does_not_depend_on_units_of_brightness():
+    moved = push_forward(FLAG, [[1.2, 0.3], [-0.4, 0.9]], [7, -4], shape=(100, 110))
+    expected = register(FLAG, moved)
+    found = register((200 * FLAG).astype(np.uint8), 1e-3 * moved)
+    assert_allclose(found.matrix, expected.matrix, atol=1e-6)
+
+
+# ---------------------------------------------------------------- credible maps
+
+
+def test_unrelated_shapes_are_not_credible():
+    symbols = datasets.templates(["circle-star8", "shield-triangle"])
+    with pytest.warns(UserWarning, match="is not credible: the distance is above 0.1, as between unrelated shapes"):
+        found = register(symbols["circle-star8"], symbols["shield-triangle"])
+    assert not found.credible
+    assert "; not credible: the distance is above 0.1" in str(found)
+    assert "<strong>not credible</strong>" in found._repr_html_()
+    assert not found.inverse().credible
+
+
+def test_maps_that_lose_a_direction_are_not_credible():
+    square = np.pad(np.ones((60, 60)), 20)
+    with pytest.warns(UserWarning, match="is not credible: it stretches one direction 20 times as much as another"):
+        found = register(square, np.ones((5, 100)))
+    assert not found.credible
+    assert found.distance < 0.05
+    assert register(square, np.ones((20, 100))).credible
+
+
+def test_copies_are_credible():
+    assert register(FLAG, push_forward(FLAG, [[1.2, 0.3], [-0.4, 0.9]], [7, -4], shape=(100, 110))).credible
+
+
+# ---------------------------------------------------------------- which of several maps
+
+
+def test_of_equal_maps_the_plain_and_least_distorting_one_is_returned():
+    """A triangle has six maps to its copy, all of other aspects, and a square eight, of which four do not mirror."""
+    triangle, square = np.pad(np.tri(60), 40), np.pad(np.ones((61, 61)), 50)
+    for matrix in (rotation(0.5), rotation(-0.6) @ np.diag([1, -1]), rotation(0.2) @ np.diag([1.1, 0.9])):
+        for shape, order in ((triangle, 6), (square, 8)):
+            found = register(shape, push_forward(shape, matrix, [2, 3]))
+            assert not found.mirrored
+            assert len(found.alternatives) == order - 1
+            plain = [other for other in found.alternatives if not other.mirrored]
+            assert found.aspect <= 1.03 * min(other.aspect for other in plain)
+            alike = [other for other in plain if other.aspect <= 1.01 * found.aspect]
+            assert all(abs(found.rotation) <= abs(other.rotation) + 0.5 for other in alike)
+    found = register(triangle, push_forward(triangle, rotation(2.5)))  # more than half a turn of its symmetries
+    assert found.aspect == pytest.approx(1, abs=0.01)
+    assert found.rotation == pytest.approx(np.rad2deg(2.5), abs=0.2)
+
+
+def test_a_map_that_mirrors_is_returned_where_it_fits_better():
+    """A disc beside the axis of a symmetric shape is enough, though the other map is within the tolerance."""
+    shape = np.pad(datasets.templates(["shield-circle"])["shield-circle"], 60).astype(float)
+    shape[118:130, 126:132] = 1
+    mirror = push_forward(shape, np.diag([-1.0, 1.0]) @ rotation(0.3))
+    found = register(shape, mirror)
+    assert found.mirrored
+    assert not all(other.mirrored for other in found.alternatives)
+
+
+# ---------------------------------------------------------------- maps at work
+
+
+def test_maps_move_points_clouds_and_pictures():
+    matrix, shift = np.array([[1.2, 0.3], [-0.4, 0.9]]), np.array([7, -4])
+    moved = push_forward(FLAG, matrix, shift, shape=(100, 110))
+    found = register(FLAG, moved)
+    points = np.arange(12.0).reshape(2, 3, 2)
+    assert_allclose(found.apply(points), points @ matrix.T + shift, atol=0.01)
+    assert_allclose(found.apply((3, 4)), matrix @ [3, 4] + shift, atol=0.01)
+    cloud = found.apply(PointCloud(points[0], [1, 2, 3]))
+    assert_array_equal(cloud.points, found.apply(points[0]))
+    assert_array_equal(cloud.weights, [1, 2, 3])
+    picture = found.apply(FLAG)
+    assert picture.shape == moved.shape
+    assert_allclose(picture, moved * np.linalg.det(matrix), atol=0.02)
+    assert found.apply(FLAG.astype(np.uint8)).dtype == np.float32
+    back = found.inverse()
+    assert back.frames == ((100, 110), (60, 60))
+    assert_allclose(back.apply(found.apply(points)), points, atol=1e-9)
+    assert_allclose(back.pixel_matrix @ found.pixel_matrix, np.eye(3), atol=1e-9)
+    assert back.distance == found.distance
+
+
+def test_inverse_maps_have_inverse_alternatives():
+    triangle = np.pad(np.tri(60), 20)
+    found = register(triangle, triangle)
+    for there, back in zip(found.alternatives, found.inverse().alternatives):
+        assert_allclose(back.matrix @ there.matrix, np.eye(2), atol=1e-9)
+        assert back.mirrored == there.mirrored
+
+
+def test_an_array_of_the_shape_of_the_moving_image_is_an_image():
+    narrow = np.ones((6, 2))
+    found = best_registration(narrow, narrow, Plausible())
+    assert_allclose(found.apply(narrow), narrow)
+    assert found.apply(np.ones((5, 2))).shape == (5, 2)
+    assert_allclose(found.apply(PointCloud(narrow)).points, narrow, atol=1e-9)
+    with pytest.raises(ValueError, match=r"shape that was registered, \(6, 2\), got shape \(6, 3\)"):
+        found.apply(np.ones((6, 3)))
+    cloud = PointCloud([(0, 0), (3, 0), (0, 1), (5, 5)])
+    with pytest.raises(ValueError, match="the fixed measure is not an image"):
+        best_registration(FLAG, cloud, Plausible()).apply(FLAG)
+
+
+def test_notebooks_show_the_words_and_the_matrix():
+    html = register(FLAG, push_forward(FLAG, [[0, -1], [1, 0]], [5, 0]))._repr_html_()
+    assert html.startswith("<p>Registration, credible: scaled by 1.00")
+    for cell in ("<th>x</th>", "<td>-1.0000</td>", "<td>5.0000</td>"):
+        assert cell in html
+
+
 # ---------------------------------------------------------------- bad input
 
 
@@ -399,6 +598,17 @@ def test_bad_options_are_refused(options, message):
     described = describe(FLAG)
     with pytest.raises(ValueError, match=message):
         register(described, described, **options)
+
+
+@pytest.mark.parametrize("value", [[], {}, True, "2", None, 0.0], ids=repr)
+@pytest.mark.parametrize("name", ["nu", "tolerance", "max_aspect", "max_shear", "max_scale"])
+def test_arguments_that_are_not_numbers_are_refused_by_name(name, value):
+    if value is None or (value == 0.0 and value is not True and name in ("tolerance", "max_shear")):
+        register(FLAG, FLAG, **{name: value})
+        return
+    for measure in (FLAG, describe(FLAG)):
+        with pytest.raises((ValueError, TypeError), match=f"^`{name}` must be a .*number.*, got "):
+            register(measure, measure, **{name: value})
 
 
 def test_no_descriptors_have_no_distances():

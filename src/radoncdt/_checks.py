@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection
 from math import isfinite
+from numbers import Real
 from operator import index
 from typing import Any
 
@@ -70,6 +71,15 @@ def number(value: object, name: str, what: str, good: Callable[[float], bool]) -
     if not isfinite(found) or not good(found):
         raise ValueError(f"`{name}` must be {what}, got {value!r}")
     return found
+
+
+def real_number(value: object, name: str, what: str) -> float:
+    """A real number, which may be infinite; `what` says which numbers are good."""
+    if isinstance(value, np.ndarray) and value.shape == ():
+        value = value[()]
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"`{name}` must be {what}, got {value!r}")
+    return float(value)
 
 
 def coordinates(values: object, name: str) -> NDArray[np.float64]:

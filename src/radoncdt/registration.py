@@ -9,15 +9,18 @@ triangle inequality, unless maps are limited.
 """
 
 import itertools
+import warnings
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from radoncdt import _checks, _parallel
-from radoncdt.descriptors import Descriptors, check_settings, read_descriptors, spectrum_of
-from radoncdt.measures import Measures, PointCloud
+from radoncdt.descriptors import Descriptors, check_settings, joined, read_descriptors, spectrum_of
+from radoncdt.directions import equispaced_angles
+from radoncdt.measures import Batch, Measure, Measures, PointCloud, precision
+from radoncdt.refinement import refine
 
 if TYPE_CHECKING:
     from radoncdt._match_kernels import Limits
@@ -26,6 +29,15 @@ Floats = NDArray[np.float64]
 
 SIMILAR = 1.1
 """The aspect up to which a map counts as a similarity."""
+
+CREDIBLE_DISTANCE = 0.1
+"""Most pairs of unrelated shapes are further apart; see "How large a distance is" in docs/beyond.md."""
+
+CREDIBLE_ASPECT = 10.0
+"""The largest aspect of a credible map. Its shear is then at most 71°, whatever its rotation."""
+
+EQUIVALENT = 0.002
+"""Maps fit equally well if their misfits differ by no more than this. For symmetric shapes they differ by 0.0002."""
 
 ROWS, COLUMNS = 32, 16
 """Descriptors that are compared with each other before the next are loaded: as many as a core's cache holds."""
@@ -48,10 +60,10 @@ class Plausible:
             value = getattr(self, name)
             if value is None:
                 continue
-            number = _checks.real_array(value, name)
-            if number.shape != () or not least <= number <= most:
-                limits = f"at least {least}" if most == np.inf else f"from {least} to {most}"
-                raise ValueError(f"`{name}` must be a number {limits}, or None, got {value!r}")
+            limits = f"at least {least}" if most == np.inf else f"from {least} to {most}"
+            what = f"a number {limits}, or None"
+            if not least <= _checks.real_number(value, name, what) <= most:
+                raise ValueError(f"`{name}` must be {what}, got {value!r}")
         _checks.instance(self.similarity, "similarity", bool)
 
     @property
@@ -81,7 +93,7 @@ class Plausible:
 
     def __str__(self) -> str:
         given = {"max_aspect": self.max_aspect, "max_shear": self.max_shear, "max_scale": self.max_scale}
-        words = [f"{name}={value:g}" for name, value in given.items() if value is not None]
+        words = [f"{name}={float(value):g}" for name, value in given.items() if value is not None]
         return ", ".join(words + ["similarity=True"] * self.similarity)
 
 
@@ -89,7 +101,7 @@ class Plausible:
 class Registration:
     """An affine map x ↦ Ax + y that takes one measure to another, in pixels from the centres of the images, y up.
 
-    ``print(registration)`` says it in words.
+    ``print(registration)`` says it in words, and notebooks show it with its matrix.
     """
 
     matrix: Floats
@@ -97,13 +109,111 @@ class Registration:
     shift: Floats
     """The vector y (2,)."""
     distance: float
-    """What is left of the difference at the step of the circle next to the map, as in `affine_distances`."""
+    """How different the two measures are, as in `affine_distances`; of an alternative, at the step next to its map."""
     mirrored: bool
     """Whether the map turns left into right: det A < 0."""
     alternatives: tuple["Registration", ...] = field(default=(), repr=False)
     """Other maps that do as well, up to the tolerance, the best first; a symmetric shape has several."""
     frames: tuple[tuple[int, int], tuple[int, int]] = field(default=((1, 1), (1, 1)), repr=False)
     """Shapes (H, W) of the moving and the fixed image; (1, 1) for PointClouds."""
+
+    @property
+    def credible(self) -> bool:
+        """Whether the two measures can be copies of one shape.
+
+        A map is not credible if the distance is more than 0.1, which most unrelated shapes exceed and drawings of one
+        shape hardly ever do, or if its aspect is more than 10, so that one direction is nearly lost. A map with a
+        smaller aspect shears by 71° at most.
+        """
+        return not self._doubts
+
+    @property
+    def _doubts(self) -> str:
+        """Why the map is not credible, in words; empty if it is."""
+        doubts = []
+        if not self.distance <= CREDIBLE_DISTANCE:
+            doubts.append(f"the distance is above {CREDIBLE_DISTANCE:g}, as between unrelated shapes")
+        if not self.aspect <= CREDIBLE_ASPECT:
+            doubts.append(f"it stretches one direction {self.aspect:.3g} times as much as another")
+        return " and ".join(doubts)
+
+    def inverse(self) -> "Registration":
+        """The map from the fixed measure to the moving one.
+
+        >>> moved = push_forward(np.tri(30), [[1, 0.5], [0, 1]], shape=(60, 60))
+        >>> there = register(np.tri(30), moved)
+        >>> np.allclose(there.inverse().apply(there.apply([(3, 4)])), [(3, 4)])
+        True
+        """
+        matrix = np.linalg.inv(self.matrix).astype(np.float64)
+        alternatives = tuple(each.inverse() for each in self.alternatives)
+        return replace(
+            self,
+            matrix=matrix,
+            shift=-matrix @ self.shift,
+            alternatives=alternatives,
+            frames=(self.frames[1], self.frames[0]),
+        )
+
+    @overload
+    def apply(self, moving: PointCloud) -> PointCloud: ...
+    @overload
+    def apply(self, moving: ArrayLike) -> NDArray[Any]: ...
+    def apply(self, moving: ArrayLike | PointCloud) -> NDArray[Any] | PointCloud:
+        """Move points or an image.
+
+        An array of the shape of the moving image is an image, and any other array holds points. If the moving image
+        is two pixels wide, and there are as many points as it has rows, pass the points as a PointCloud.
+
+        Parameters
+        ----------
+        moving : PointCloud, array (…, 2), or image (H, W)
+            Points (x, y) in pixels from the centre, y up; or an image in the frame of the moving one.
+
+        Returns
+        -------
+        PointCloud
+            The points moved, with the same weights.
+        float array (…, 2)
+            The points moved.
+        float array (H, W) of the shape of the fixed image
+            The picture moved by bilinear interpolation, with its grey values kept and 0 beyond its edges. Unlike
+            this, `push_forward` keeps the mass.
+
+        Examples
+        --------
+        >>> flag = np.zeros((100, 100)); flag[20:80, 40:44] = flag[20:50, 44:70] = 1
+        >>> found = register(flag, np.rot90(flag))
+        >>> np.allclose(found.apply([(10, 0), (0, 10)]), [(0, 10), (-10, 0)])
+        True
+        >>> np.allclose(found.apply(flag), np.rot90(flag))
+        True
+        """
+        if isinstance(moving, PointCloud):
+            return PointCloud(self.apply(moving.points), moving.weights)
+        array = _checks.real_array(moving, "moving")
+        if array.shape == self.frames[0]:
+            return self._moved_picture(array)
+        if array.ndim == 0 or array.shape[-1] != 2:
+            raise ValueError(
+                "`moving` must be a PointCloud, points of shape (…, 2), or an image of the shape that was registered, "
+                f"{self.frames[0]}, got shape {array.shape}"
+            )
+        points: Floats = _checks.coordinates(array, "moving") @ self.matrix.T + self.shift
+        return points
+
+    def _moved_picture(self, image: NDArray[Any]) -> NDArray[Any]:
+        from scipy.ndimage import affine_transform
+
+        if self.frames[1] == (1, 1) != self.frames[0]:
+            raise ValueError("`moving` must hold points, because the fixed measure is not an image, got an image")
+        values = _checks.finite_array(image, "moving").astype(precision(image.dtype))
+        swap = [1, 0, 2]  # SciPy counts rows, then columns
+        back = np.linalg.inv(self.pixel_matrix)[np.ix_(swap, swap)]
+        moved: NDArray[Any] = affine_transform(
+            values, back[:2, :2], back[:2, 2], self.frames[1], order=1, mode="grid-constant"
+        )
+        return moved
 
     @property
     def pixel_matrix(self) -> Floats:
@@ -163,7 +273,23 @@ class Registration:
         words += [f"scaled by {along:z.2f} in x and {up:z.2f} in y", f"sheared by {self.shear:z.1f}°"]
         words += [f"rotated by {self.rotation:z.1f}°", f"shifted by ({x:z.1f}, {y:z.1f})"]
         more = f"; as good: {len(self.alternatives)} more" if self.alternatives else ""
-        return f"{', '.join(words)}: distance {self.distance:.3f}{more}"
+        doubts = "" if self.credible else f"; not credible: {self._doubts}"
+        return f"{', '.join(words)}: distance {self.distance:.3f}{more}{doubts}"
+
+    def _repr_html_(self) -> str:
+        """The words, and the matrix and the shift as a table."""
+        (a, b), (c, d) = self.matrix
+        x, y = self.shift
+        rows = ((("x", a, b, x)), (("y", c, d, y)))
+        cells = "".join(
+            f"<tr><th>{name}</th>" + "".join(f"<td>{value:z.4f}</td>" for value in values) + "</tr>"
+            for name, *values in rows
+        )
+        verdict = "credible" if self.credible else "<strong>not credible</strong>"
+        return (
+            f"<p>Registration, {verdict}: {self}</p>"
+            f"<table><tr><th></th><th>x</th><th>y</th><th>shift</th></tr>{cells}</table>"
+        )
 
 
 def register(
@@ -185,8 +311,15 @@ def register(
 ) -> Registration:
     """The affine map that takes one measure to another, without any correspondence of points.
 
-    ``push_forward(moving, r.matrix, r.shift)`` is like `fixed`, if they are copies of one shape. The rotation of the
-    whitened measures is the peak of their correlation, interpolated between the steps of the circle.
+    ``r.apply(moving)`` is like `fixed`, if they are copies of one shape. The rotation of the whitened measures is the
+    peak of their correlation, interpolated between the steps of the circle. For two images, and for two PointClouds,
+    the map is then refined: Gauss–Newton steps minimise the squared difference of the grey values, up to a factor, or
+    of the quantiles of the projections. Descriptors have no pixels, and their map is not refined; nor is that of
+    PointClouds with robust moments, because far points would matter again.
+
+    Where several maps fit equally well, because the shape is symmetric, one that does not mirror is returned; of
+    these one whose aspect is within 2 % of the smallest; and of these the one with the smallest rotation. Maps fit
+    equally well if their distances, taken between the steps of the circle, differ by no more than 0.002.
 
     Parameters
     ----------
@@ -214,11 +347,17 @@ def register(
     Returns
     -------
     Registration
+        The alternatives are not refined.
 
     Raises
     ------
     ValueError
         When no map is plausible, and for measures or settings that do not fit.
+
+    Warns
+    -----
+    UserWarning
+        When the map is not credible, see `Registration.credible`.
 
     Examples
     --------
@@ -226,25 +365,100 @@ def register(
     >>> print(register(flag, push_forward(flag, [[0, -1], [1, 0]], [5, 0])))
     scaled by 1.00 in x and 1.00 in y, sheared by 0.0°, rotated by 90.0°, shifted by (5.0, 0.0): distance 0.000
     """
-    plausible = Plausible(max_aspect, max_shear, max_scale, similarity)
+    found = best_registration(
+        moving,
+        fixed,
+        Plausible(max_aspect, max_shear, max_scale, similarity),
+        reflections=reflections,
+        tolerance=tolerance,
+        n_jobs=n_jobs,
+        n_angles=n_angles,
+        n_levels=n_levels,
+        moments=moments,
+        nu=nu,
+        trim=trim,
+    )
+    if not found.credible:
+        warnings.warn(f"the map from `moving` to `fixed` is not credible: {found._doubts}", stacklevel=2)
+    return found
+
+
+def best_registration(
+    moving: ArrayLike | PointCloud | Descriptors,
+    fixed: ArrayLike | PointCloud | Descriptors,
+    plausible: Plausible,
+    *,
+    reflections: bool = True,
+    tolerance: float | None = None,
+    n_jobs: int | None = -1,
+    **options: Any,
+) -> Registration:
+    """What `register` returns, without a warning if it is not credible."""
     _checks.instance(reflections, "reflections", bool)
-    options = {"n_angles": n_angles, "n_levels": n_levels, "moments": moments, "nu": nu, "trim": trim}
     first, second = read_pair(moving, "moving", fixed, "fixed", options, n_jobs)
     for name, some in (("moving", first), ("fixed", second)):
         if len(some) != 1:
             raise ValueError(f"`{name}` must be one measure, got {len(some)}; `affine_distances` compares many")
-    if tolerance is None:
-        tolerance = first.settings.grid_distance
-    allowance = _checks.number(tolerance, "tolerance", "a number that is not negative", lambda x: x >= 0)
+    allowance = first.settings.grid_distance
+    if tolerance is not None:
+        what = "a number that is not negative"
+        allowance = _checks.real_number(tolerance, "tolerance", what)
+        if not 0 <= allowance < np.inf:
+            raise ValueError(f"`tolerance` must be {what}, got {tolerance!r}")
     peaks = _peaks(first, second, reflections, plausible, allowance)
     if not peaks:
-        best = _registrations(first, second, _peaks(first, second, reflections, Plausible(), 0.0)[:1], Plausible())[0]
+        every = _peaks(first, second, reflections, Plausible(), 0.0)
+        best, _ = _registrations(first, second, every[:1], Plausible())[0]
         raise ValueError(
             f"no map from `moving` to `fixed` is plausible: none within {plausible}; the best of all has an aspect of "
             f"{best.aspect:.3f}, a shear of {best.shear:.1f}° and a scale of {best.scale:.3f}"
         )
-    best, *others = _registrations(first, second, peaks, plausible)
-    return replace(best, alternatives=tuple(others))
+    found, misfits = (list(some) for some in zip(*_registrations(first, second, peaks, plausible)))
+    best = replace(found.pop(_simplest(found, misfits)), distance=peaks[0].distance)
+    if not any(isinstance(joined(measure), Descriptors) for measure in (moving, fixed)):
+        pair = Batch.read(moving, "moving").items[0], Batch.read(fixed, "fixed").items[0]
+        clouds = any(isinstance(measure, PointCloud) for measure in pair)
+        if not (clouds and first.settings.moments == "robust"):  # far points would matter again
+            best = _refined_map(*pair, best, second, plausible)
+    return replace(best, alternatives=tuple(found))
+
+
+def _simplest(found: list[Registration], misfits: list[float]) -> int:
+    """Which of the maps that fit best is returned: a plain one, of little distortion and little rotation."""
+    equals = [k for k, misfit in enumerate(misfits) if misfit <= min(misfits) + EQUIVALENT]
+    plain = [k for k in equals if not found[k].mirrored] or equals
+    least = min(found[k].aspect for k in plain)
+    straight = [k for k in plain if found[k].aspect <= 1.02 * least]
+    return min(straight, key=lambda k: (round(abs(found[k].rotation), 1), found[k].rotation < 0))
+
+
+def _refined_map(
+    moving: Measure, fixed: Measure, start: Registration, described: Descriptors, plausible: Plausible
+) -> Registration:
+    """The map refined, as far as it stays plausible."""
+    angles = equispaced_angles(described.settings.n_angles)
+    whitening = np.linalg.inv(square_root(described.covariances[0]))
+    matrix, shift = refine(
+        moving,
+        fixed,
+        start.matrix,
+        start.shift,
+        directions=np.stack([np.cos(angles), np.sin(angles)], axis=-1) @ whitening,
+        levels=described.settings.levels,
+        similarity=plausible.similarity,
+    )
+
+    def at(share: float) -> Registration:
+        mixed = (1 - share) * start.matrix + share * matrix
+        return replace(start, matrix=mixed, shift=(1 - share) * start.shift + share * shift)
+
+    if plausible.admits(at(1)):
+        return at(1)
+    good, bad = 0.0, 1.0
+    for _ in range(20):
+        middle = (good + bad) / 2
+        good, bad = (middle, bad) if plausible.admits(at(middle)) else (good, middle)
+    return at(good)
 
 
 class _Peak(NamedTuple):
@@ -257,6 +471,8 @@ class _Peak(NamedTuple):
     """Of the peak itself, between the steps."""
     plausible: float
     """An angle next to it whose map is plausible."""
+    misfit: float
+    """The distance at the peak itself, by trigonometric interpolation."""
 
 
 def _peaks(
@@ -280,7 +496,8 @@ def _peaks(
     around = np.maximum(np.roll(correlations, 1, axis=1), np.roll(correlations, -1, axis=1))
     peaks = (correlations >= around) & (correlations > -np.inf)
     # the distances, but for what cancels: those that cannot be near the best are left out
-    squares = np.sum(np.abs(target) ** 2) + np.sum(np.abs(spectrum) ** 2) - 2 * correlations
+    norms = np.sum(np.abs(target) ** 2) + np.sum(np.abs(spectrum) ** 2)
+    squares = norms - 2 * correlations
     rough = np.sqrt(np.maximum(squares, 0))
     peaks &= rough <= rough.min() + tolerance + 1e-6
     circle = np.concatenate([moving.values[0], -moving.values[0, :, ::-1]])
@@ -290,7 +507,9 @@ def _peaks(
         turned = circle[step - steps if mirrored else steps - step]  # negative indices count from the end
         distance = float(np.sqrt(np.mean((fixed.values[0] - turned) ** 2, dtype=np.float64)))
         angle = _refined(products[mirrored], np.pi * int(step) / n_angles, n_angles)
-        found.append(_Peak(distance, bool(mirrored), angle, float(allowed[mirrored, step])))
+        correlation = (products[mirrored] * np.exp(1j * np.arange(n_angles + 1) * angle)).real.sum()
+        misfit = float(np.sqrt(max(norms - 2 * correlation, 0)))
+        found.append(_Peak(distance, bool(mirrored), angle, float(allowed[mirrored, step]), misfit))
     found.sort(key=lambda peak: (round(peak.distance, 9), peak.mirrored, peak.angle))  # plain ones first, of equals
     near: list[_Peak] = []
     for peak in found:
@@ -336,8 +555,8 @@ def _refined(product: NDArray[np.complex128], angle: float, n_angles: int) -> fl
 
 def _registrations(
     moving: Descriptors, fixed: Descriptors, peaks: list[_Peak], plausible: Plausible
-) -> list[Registration]:
-    """The maps that belong to turns of the whitened measures."""
+) -> list[tuple[Registration, float]]:
+    """The maps that belong to turns of the whitened measures, and their misfits."""
     (height, width), (fixed_height, fixed_width) = moving.frames[0].tolist(), fixed.frames[0].tolist()
     frames = (height, width), (fixed_height, fixed_width)
     root, inverse = square_root(fixed.covariances[0]), np.linalg.inv(square_root(moving.covariances[0]))
@@ -350,18 +569,18 @@ def _registrations(
         return Registration(matrix, shift, peak.distance, peak.mirrored, frames=frames)
 
     for peak in peaks:
-        registration = at(peak.angle, peak)
+        registration, misfit = at(peak.angle, peak), peak.misfit
         if not plausible.admits(registration):  # as near to the peak as is plausible, by bisection
             good, bad = peak.plausible, peak.angle
             for _ in range(30):
                 middle = (good + bad) / 2
                 good, bad = (middle, bad) if plausible.admits(at(middle, peak)) else (good, middle)
-            registration = at(good, peak)
+            registration, misfit = at(good, peak), peak.distance
         if plausible.similarity:
             left, scales, right = np.linalg.svd(registration.matrix)
             matrix = np.sqrt(scales.prod()) * left @ right
             registration = replace(registration, matrix=matrix, shift=fixed.means[0] - matrix @ moving.means[0])
-        found.append(registration)
+        found.append((registration, misfit))
     return found
 
 

@@ -19,7 +19,7 @@ from radoncdt.descriptors import Descriptors, Settings, described
 from radoncdt.ink import InkOptions, find_ink, read_ink
 from radoncdt.ink.kinds import doubt
 from radoncdt.measures import Batch
-from radoncdt.registration import Plausible, Registration, register
+from radoncdt.registration import Plausible, Registration, best_registration
 
 MORE = 10
 """Entries beyond those that are shown whose lines are compared, too."""
@@ -184,14 +184,7 @@ def _fits(
 
     def fit(k: int) -> None:
         entry = entries[k]
-        first = register(
-            moving,
-            entry,
-            reflections=limits.reflections,
-            max_aspect=limits.plausible.max_aspect,
-            max_shear=limits.plausible.max_shear,
-            n_jobs=1,
-        )
+        first = best_registration(moving, entry, limits.plausible, reflections=limits.reflections, n_jobs=1)
         height, width = entry.frames[0].tolist()
         size = float(np.linalg.det(entry.covariances[0]) ** 0.25)
         number = int(numbers[order[k]])

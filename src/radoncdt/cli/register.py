@@ -23,7 +23,10 @@ from radoncdt.cli.options import (
 )
 from radoncdt.descriptors import ROBUST
 from radoncdt.ink import InkError, read_ink
-from radoncdt.registration import Plausible
+from radoncdt.registration import Plausible, best_registration
+
+NOT_CREDIBLE = 3
+"""The exit status when the map is not credible."""
 
 
 def add_parser(commands: Any) -> None:
@@ -37,8 +40,10 @@ def add_parser(commands: Any) -> None:
 The map is printed in words, the first of which acts first: angles counter-clockwise, shifts in pixels between the
 centres of the images, x to the right and y up. Then comes a 3 × 3 matrix, for other programs: it takes (column, row, 1)
 of the first image, counted from its upper left, to those of the second. The .json has both, and the same for maps that
-do as well. The distance is near 0 for copies (steps of the circle alone leave .01 at most), and some .15 for shapes
-that have nothing to do with each other. The exit status is 1 if an image is refused or no map is plausible.""",
+do as well. The distance is near 0 for copies (steps of the circle alone leave 0.01 at most), and about 0.15 for
+unrelated shapes. The map is not credible if the distance is above 0.1, or if the map stretches one direction more than
+ten times as much as another. The exit status is 0 for a credible map, 1 if an image is refused or no map is plausible,
+2 for wrong arguments, and 3 if the map is not credible; it is printed and written even so.""",
     )
     register.add_argument("moving", type=Path, metavar="MOVING", help="the image to be moved")
     register.add_argument("fixed", type=Path, metavar="FIXED", help="the image that it is moved to")
@@ -74,19 +79,19 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
             parser.error(f"--out and --json must be two files, got {options.out} twice")
     limits = {name: getattr(options, name) for name in ("max_aspect", "max_shear", "max_scale", "similarity")}
     try:
-        Plausible(**limits)
+        plausible = Plausible(**limits)
     except ValueError as error:
         parser.error(in_words_of_the_command(error))
     try:
         moving, fixed = (read_ink(path, ink=options.ink) for path in (options.moving, options.fixed))
-        found = radoncdt.register(
+        found = best_registration(
             moving,
             fixed,
+            plausible,
             reflections=not options.no_reflections,
             n_angles=options.angles,
             n_levels=options.levels,
             n_jobs=options.jobs,
-            **limits,
             **(ROBUST if options.robust else {}),
         )
     except InkError as error:
@@ -106,11 +111,18 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     print(found)
     with np.printoptions(precision=6, suppress=True):
         print(found.pixel_matrix)
+    if not found.credible:
+        print(
+            "radoncdt: the map is not credible; the images may show different shapes, or be read wrongly (--ink)",
+            file=sys.stderr,
+        )
+        return NOT_CREDIBLE
     return 0
 
 
 def _record(found: radoncdt.Registration) -> dict[str, Any]:
     return {
+        "credible": found.credible,
         "distance": found.distance,
         "mirrored": found.mirrored,
         "scales": found.scales,

@@ -32,7 +32,13 @@ def test_the_python_in_the_readme_runs(capsys):
     names = run_python_in(README)
     square, triangle = np.linalg.norm(names["features"] - names["query"], axis=1)
     assert triangle < 0.05 < 0.5 < square
-    assert "['triangle']" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "['triangle']" in printed
+    assert "as good" not in printed  # a symmetric shape would have several maps
+    words = re.search(r"print\(found\)  # (.*?) …", README)[1]
+    assert f"\n{words}" in printed
+    np.testing.assert_allclose(names["found"].matrix, [[0.6, -0.8], [0.8, 0.6]], atol=1e-3)
+    np.testing.assert_allclose(names["found"].shift, [3, 5], atol=0.01)
 
 
 def test_the_tutorial_runs(tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ again, or lines that are drawn again, have their mass in slightly different plac
 pixel by pixel in the end, and two PointClouds by the transport of their projections, both with Gauss–Newton steps.
 """
 
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -114,6 +115,7 @@ class _Picture:
         means = (values[::2, ::2] + values[1::2, ::2] + values[::2, 1::2] + values[1::2, 1::2]) / 4
         return _Picture(means, self.origin + self.side * np.array([-1.5, 1.5]), 2 * self.side)
 
+    @cached_property
     def around_ink(self) -> tuple[Floats, Floats]:
         """Places (2, n) and values (n,) of the pixels with ink or next to it, evenly chosen where there are many."""
         near = self.values > 0
@@ -137,7 +139,7 @@ class _Picture:
         """The values of planes of the shape of the picture at some places (2, n), by bilinear interpolation."""
         height, width = self.values.shape
         x, y = (points - self.origin[:, None]) / self.side
-        columns, rows = np.clip(x, 0, width - 1.001), np.clip(-y, 0, height - 1.001)  # there is no ink at the edges
+        columns, rows = np.clip(x, 0, width - 1.001), np.clip(-y, 0, height - 1.001)  # the edges are paper
         left, top = columns.astype(np.intp), rows.astype(np.intp)
         right, below = columns - left, rows - top
         corner = top * width + left
@@ -159,18 +161,19 @@ def _by_pixels(moving: NDArray[Any], fixed: NDArray[Any], start: Floats, basis: 
     """The map by which the pixels of the fixed image find their like in the moving one, from coarse pictures to fine.
 
     The moving image is interpolated at the places that the inverse map leads to from the pixels of the fixed one.
-    That is how pictures are moved, so there is no error of interpolation for one that was moved like this. The
-    pictures are paired such that their pixels are about equally large once they are moved.
+    That is how pictures are moved, so there is no error of interpolation for one that was moved like this. If one
+    image is more than twice as large as the other, its finest pictures are left out.
     """
-    octaves = int(np.rint(np.log2(abs(np.linalg.det(start[:, :2]))) / 2))
+    octaves = int(np.log2(abs(np.linalg.det(start[:, :2]))) / 2)
     if abs(octaves) > MOST_OCTAVES:
         return start
     pairs = list(zip(_pyramid(moving, max(-octaves, 0)), _pyramid(fixed, max(octaves, 0))))
-    back = _inverse(start)
+    back = first = _inverse(start)
     for source, target in reversed(pairs):
-        back = _by_one_picture(source, target, back, basis)
+        better = min((back, first), key=partial(_misfit, source, target))  # coarse pictures may mislead
+        back = _by_one_picture(source, target, better, basis)
     found, source, target = _inverse(back), *pairs[0]
-    moved = np.abs((found - start) @ _corners(source.around_ink()[0])).max()
+    moved = np.abs((found - start) @ _corners(source.around_ink[0])).max()
     return found if moved <= ASTRAY * target.side * max(target.values.shape) else start
 
 
@@ -186,9 +189,16 @@ def _corners(points: Floats) -> Floats:
     return _with_ones(np.array([(left, left, right, right), (low, high, low, high)]))
 
 
+def _misfit(source: _Picture, target: _Picture, map_: Floats) -> float:
+    """The sum of (ink − factor · source)² around the ink of the target, for the best factor."""
+    points, ink = target.around_ink
+    (seen,) = source.sampled((source.values,), map_ @ _with_ones(points))
+    return float(ink @ ink - (seen @ ink) ** 2 / (seen @ seen)) if seen.any() else np.inf
+
+
 def _by_one_picture(source: _Picture, target: _Picture, start: Floats, basis: Floats) -> Floats:
-    """The map from the target to the source with the smallest sum of (ink − factor · source)² around its ink."""
-    points, ink = target.around_ink()
+    """The map from the target to the source with the smallest misfit, after steps from a first map."""
+    points, ink = target.around_ink
     planes = source.values, *source.slopes()
     places, corners = _with_ones(points), _corners(points)
     best, least, found = start, np.inf, start

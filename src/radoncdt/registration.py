@@ -425,6 +425,8 @@ def best_registration(
 
 def _simplest(found: list[Registration], misfits: list[float]) -> int:
     """Which of the maps that fit best is returned: a plain one, of little distortion and little rotation."""
+    if len(found) == 1:
+        return 0
     equals = [k for k, misfit in enumerate(misfits) if misfit <= min(misfits) + EQUIVALENT]
     plain = [k for k in equals if not found[k].mirrored] or equals
     least = min(found[k].aspect for k in plain)

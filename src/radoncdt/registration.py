@@ -37,7 +37,7 @@ CREDIBLE_ASPECT = 10.0
 """The largest aspect of a credible map. Its shear is then at most 71°, whatever its rotation."""
 
 EQUIVALENT = 0.002
-"""Maps fit equally well if their misfits differ by no more than this. For symmetric shapes they differ by 0.0002."""
+"""Maps fit equally well if their misfits differ by no more than this, as those of moved symmetric symbols do."""
 
 ROWS, COLUMNS = 32, 16
 """Descriptors that are compared with each other before the next are loaded: as many as a core's cache holds."""

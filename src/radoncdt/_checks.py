@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection
 from math import isfinite
-from numbers import Real
 from operator import index
 from typing import Any
 
@@ -60,26 +59,19 @@ def finite_array(values: object, name: str) -> NDArray[np.float64]:
     return array
 
 
-def number(value: object, name: str, what: str, good: Callable[[float], bool]) -> float:
-    """A finite real number that is good; `what` says which are. Truth values are not numbers."""
+def number(
+    value: object, name: str, what: str, good: Callable[[float], bool], *, may_be_infinite: bool = False
+) -> float:
+    """A real number that is good; `what` says which are. Truth values are not numbers."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"`{name}` must be {what}, got {value!r}")
     try:
         found = float(value)
     except OverflowError:  # of a large int
         found = np.inf
-    if not isfinite(found) or not good(found):
+    if not (isfinite(found) or may_be_infinite) or not good(found):
         raise ValueError(f"`{name}` must be {what}, got {value!r}")
     return found
-
-
-def real_number(value: object, name: str, what: str) -> float:
-    """A real number, which may be infinite; `what` says which numbers are good."""
-    if isinstance(value, np.ndarray) and value.shape == ():
-        value = value[()]
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise TypeError(f"`{name}` must be {what}, got {value!r}")
-    return float(value)
 
 
 def coordinates(values: object, name: str) -> NDArray[np.float64]:

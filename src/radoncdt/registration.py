@@ -11,6 +11,7 @@ triangle inequality, unless maps are limited.
 import itertools
 import warnings
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
@@ -46,6 +47,10 @@ WORK = 4
 """What comparing a pair costs, a value of a descriptor, in the units of `_parallel`."""
 
 
+def _between(least: float, most: float, value: float) -> bool:
+    return least <= value <= most
+
+
 @dataclass(frozen=True)
 class Plausible:
     """Which maps are plausible, see `register`; all are by default."""
@@ -61,9 +66,8 @@ class Plausible:
             if value is None:
                 continue
             limits = f"at least {least}" if most == np.inf else f"from {least} to {most}"
-            what = f"a number {limits}, or None"
-            if not least <= _checks.real_number(value, name, what) <= most:
-                raise ValueError(f"`{name}` must be {what}, got {value!r}")
+            within = partial(_between, least, most)
+            _checks.number(value, name, f"a number {limits}, or None", within, may_be_infinite=True)
         _checks.instance(self.similarity, "similarity", bool)
 
     @property
@@ -401,10 +405,7 @@ def best_registration(
             raise ValueError(f"`{name}` must be one measure, got {len(some)}; `affine_distances` compares many")
     allowance = first.settings.grid_distance
     if tolerance is not None:
-        what = "a number that is not negative"
-        allowance = _checks.real_number(tolerance, "tolerance", what)
-        if not 0 <= allowance < np.inf:
-            raise ValueError(f"`tolerance` must be {what}, got {tolerance!r}")
+        allowance = _checks.number(tolerance, "tolerance", "a number that is not negative", lambda x: x >= 0)
     peaks = _peaks(first, second, reflections, plausible, allowance)
     if not peaks:
         every = _peaks(first, second, reflections, Plausible(), 0.0)

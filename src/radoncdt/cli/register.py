@@ -112,10 +112,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     with np.printoptions(precision=6, suppress=True):
         print(found.pixel_matrix)
     if not found.credible:
-        print(
-            "radoncdt: the map is not credible; the images may show different shapes, or be read wrongly (--ink)",
-            file=sys.stderr,
-        )
+        complain("the map is not credible; the images may show different shapes, or be read wrongly (--ink)")
         return NOT_CREDIBLE
     return 0
 

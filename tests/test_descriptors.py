@@ -156,6 +156,23 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     assert len(list(tmp_path.iterdir())) == 1
 
 
+def test_flipped_bits_are_refused_or_do_not_matter(tmp_path):
+    path, every, rng = tmp_path / "some.npz", describe(STACK, **OPTIONS), np.random.default_rng(0)
+    every.save(path, dtype=np.float64)
+    good = path.read_bytes()
+    heads = [k for k in range(len(good)) if good[k : k + 2] == b"PK" or good[k : k + 5] == b"NUMPY"]
+    places = [*rng.integers(len(good), size=300), *(head + k for head in heads for k in range(0, 120, 3))]
+    for place in places:
+        changed = bytearray(good)
+        changed[min(place, len(good) - 1)] ^= 1 << int(rng.integers(8))
+        path.write_bytes(changed)
+        try:
+            found = Descriptors.load(path)
+        except ValueError:
+            continue
+        assert_same(found, every)
+
+
 def test_refuse_files_that_are_something_else(tmp_path):
     path = tmp_path / "some.npz"
     describe(STACK, **OPTIONS).save(path)

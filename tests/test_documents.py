@@ -87,7 +87,9 @@ def test_the_figures_of_the_study_of_robustness_are_measured(name):
         assert printed[names.METHODS[method]] == f"{few:.3f} / {more:.3f}"
 
 
-@pytest.mark.parametrize("path", [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))], ids=lambda path: path.name
+)
 def test_links_and_names_in_documents_exist(path):
     text = path.read_text()
     for target in re.findall(r"\]\(([^)#]+)\)", re.sub(r"`[^`\n]*`", "", text)):

@@ -8,7 +8,6 @@ means and the scatters.
 import contextlib
 import json
 import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from os import PathLike
@@ -210,37 +209,19 @@ class Descriptors:
             raise TypeError(f"`path` must be a path, or a file opened to read bytes, got {path!r}")
         if isinstance(path, (str, PathLike)) and not Path(path).exists():
             path = _with_ending(path)
-        found: dict[str, Any] = {}
-        try:
-            with contextlib.ExitStack() as stack:
-                file = stack.enter_context(open(path, "rb")) if isinstance(path, (str, PathLike)) else path
-                if zipfile.is_zipfile(file):
-                    file.seek(0)
-                    arrays = stack.enter_context(np.load(file, allow_pickle=False))
-                    found = {name: arrays[name] for name in arrays.files}
-        except (ValueError, EOFError, KeyError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
-            raise ValueError(f"`path` must be an undamaged npz file of descriptors, got {path}: {error}") from error
+        with contextlib.ExitStack() as stack:
+            file = stack.enter_context(open(path, "rb")) if isinstance(path, (str, PathLike)) else path
+            try:
+                found = _arrays_in(file)
+            except Exception as error:  # zipfile and NumPy raise errors of many kinds for damaged files
+                raise ValueError(f"`path` must be an undamaged npz file of descriptors, got {path}: {error}") from error
         if str(found.get("format")) != FORMAT:
             given = found.get("format", "an npz file without a format" if found else "no npz file, or one cut off")
             raise ValueError(f"`path` must be a file of the format {FORMAT!r}, got {path}: {given}")
         try:
-            stored = json.loads(str(found["settings"]))
-            settings = Settings.choose(**{**stored, "nu": stored["nu"] or 1.0})
-            n, shape = len(found["values"]), (settings.n_angles, settings.levels.size)
-            shapes = {"values": (n, *shape), "means": (n, 2), "covariances": (n, 2, 2), "frames": (n, 2)}
-            for name, expected in shapes.items():
-                if found[name].shape != expected:
-                    raise ValueError(f"{name} must have the shape {expected}, got {found[name].shape}")
-                kind = "i" if name == "frames" else "f"
-                if found[name].dtype.kind != kind or not np.isfinite(found[name]).all():
-                    raise ValueError(f"{name} must be finite numbers of kind {kind}, got {found[name].dtype}")
-            if not (np.linalg.eigvalsh(found["covariances"]) > 0).all():
-                raise ValueError("covariances must be positive definite")
-        except (KeyError, TypeError, ValueError, IndexError) as error:
+            return _from_arrays(found)
+        except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise ValueError(f"`path` must hold descriptors that belong together, got {path}: {error}") from error
-        values = found["values"].astype(np.float64 if found["values"].dtype.itemsize >= 8 else np.float32)
-        means, covariances = (found[name].astype(np.float64) for name in ("means", "covariances"))
-        return cls(values, means, covariances, found["frames"].astype(np.int64), settings)
 
     @cached_property
     def waves(self) -> "Waves":
@@ -251,6 +232,34 @@ class Descriptors:
         values = np.ascontiguousarray(self.values)
         values.setflags(write=False)
         return Waves(values, packed, norms, np.ascontiguousarray(self.covariances[:, [0, 0, 1], [0, 1, 1]]))
+
+
+def _arrays_in(file: IO[bytes]) -> dict[str, NDArray[Any]]:
+    """All arrays of an npz file; none of any other file."""
+    if not zipfile.is_zipfile(file):
+        return {}
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}
+
+
+def _from_arrays(found: dict[str, NDArray[Any]]) -> Descriptors:
+    """Descriptors from the arrays of a file, if these belong together."""
+    stored = json.loads(str(found["settings"]))
+    settings = Settings.choose(**{**stored, "nu": stored["nu"] or 1.0})
+    n, shape = len(found["values"]), (settings.n_angles, settings.levels.size)
+    shapes = {"values": (n, *shape), "means": (n, 2), "covariances": (n, 2, 2), "frames": (n, 2)}
+    for name, expected in shapes.items():
+        if found[name].shape != expected:
+            raise ValueError(f"{name} must have the shape {expected}, got {found[name].shape}")
+        kind = "i" if name == "frames" else "f"
+        if found[name].dtype.kind != kind or not np.isfinite(found[name]).all():
+            raise ValueError(f"{name} must be finite numbers of kind {kind}, got {found[name].dtype}")
+    if not (np.linalg.eigvalsh(found["covariances"]) > 0).all():
+        raise ValueError("covariances must be positive definite")
+    values = found["values"].astype(np.float64 if found["values"].dtype.itemsize >= 8 else np.float32)
+    means, covariances = (found[name].astype(np.float64) for name in ("means", "covariances"))
+    return Descriptors(values, means, covariances, found["frames"].astype(np.int64), settings)
 
 
 def _with_ending(path: str | PathLike[str]) -> Path:

@@ -235,7 +235,8 @@ def test_a_damaged_entry_teaches_nothing_and_is_no_obstacle(folder):
         change("marks.db", "UPDATE pictures SET picture = x'00' WHERE entry = ?", [entry])
 
     with Catalogue("marks.db", write=True) as catalogue:
-        nearest, *_, farthest = (match.entry for match in catalogue.search("queries/q.png", top=40).matches)
+        found = sorted(catalogue.search("queries/q.png", top=40).matches, key=lambda match: match.distance)
+        nearest, farthest = found[0].entry, found[-1].entry
         learnt = len(known(catalogue).stands)
         damage(farthest)
         assert learnt - 3 < catalogue.calibrate() < learnt

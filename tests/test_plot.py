@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
+from PIL import Image
 
 import radoncdt
 from radoncdt import PointCloud, plot
@@ -94,6 +95,25 @@ def test_the_pipeline_has_six_panels_and_can_be_saved(tmp_path):
     axes[0, 0].figure.savefig(tmp_path / "pipeline.png")
     given = Figure().subplots(1, 6)
     assert plot.pipeline(CLOUD, axes=given).shape == (6,)
+
+
+def test_pictures_carry_the_facts_they_show_and_no_version(tmp_path):
+    figure, facts = plot.measure(IMAGE).figure, {"title": "μ, 24.5°", "ranks": [1, 2], "angles": {"n": 0.125}}
+    for name in ("a.png", "b.png"):
+        plot.save(figure, tmp_path / name, facts)
+        assert plot.read_facts(tmp_path / name) == facts
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+    with Image.open(tmp_path / "a.png") as picture:
+        assert list(picture.text) == [plot.FACTS]
+
+
+def test_a_picture_without_facts_is_refused(tmp_path):
+    plot.measure(IMAGE).figure.savefig(tmp_path / "plain.png")
+    with pytest.raises(ValueError, match=r"`path` must be a picture with facts in its metadata, got .*plain\.png"):
+        plot.read_facts(tmp_path / "plain.png")
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        plot.save(plot.measure(IMAGE).figure, tmp_path / "nan.png", {"misfit": np.nan})
+    assert not (tmp_path / "nan.png").exists()
 
 
 @pytest.mark.parametrize(

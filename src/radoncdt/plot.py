@@ -1,16 +1,20 @@
 """Pictures of the transforms. Needs matplotlib: ``pip install radoncdt[plot]``.
 
 Every function takes the `Axes` to draw on, or makes a new figure of its own, and returns the `Axes`. None touches
-pyplot, so no window opens and nothing is shared; ``ax.figure.savefig("picture.png")`` writes what was drawn.
+pyplot, so no window opens and nothing is shared; ``ax.figure.savefig("picture.png")`` writes what was drawn. `save`
+writes it together with the facts that it shows, and `read_facts` reads these.
 """
 
+import json
 import textwrap
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from PIL import Image
 
 from radoncdt import _checks
 from radoncdt.cdt import quantile_levels
@@ -36,6 +40,8 @@ CYCLIC = colormaps["twilight"]
 OVERLAY = {"moving, moved": "#ff8000", "fixed": "#1a73e6"}
 MOST_OF_A_PICTURE = 2048
 """Pixels along a side of an overlay."""
+FACTS = "Facts"
+"""Keyword of the PNG metadata that holds the facts of a picture."""
 
 
 def measure(image: ArrayLike | PointCloud, *, ax: Axes | None = None) -> Axes:
@@ -253,7 +259,7 @@ def overlay(
     for name, colour in OVERLAY.items():
         ax.plot([], [], color=colour, linewidth=5, label=name)
     ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.06), ncols=2)
-    ax.set_title("\n".join(textwrap.wrap(str(registration), 60)), fontsize="small")
+    ax.set_title("\n".join(textwrap.wrap(str(registration), 50)), fontsize="small")
     return ax
 
 
@@ -299,7 +305,7 @@ def pipeline(
     rcdt(item, n_angles=n_angles, n_levels=n_levels, ax=first[2])
     nrcdt(item, n_angles=n_angles, n_levels=n_levels, ax=first[3])
     nrcdt(item, kind="curves", n_angles=n_angles, n_levels=n_levels, ax=first[4])
-    first[4].set_title("NR-CDT, a curve a direction")
+    first[4].set_title("NR-CDT, one curve per direction")
     curve = max_nrcdt(item, n_angles=n_angles, n_levels=n_levels, directions="equispaced")  # as the curves shown
     first[4].plot(quantile_levels(n_levels), curve, color="black", linewidth=2, label="mNR-CDT")
     first[4].legend(frameon=False)
@@ -346,6 +352,52 @@ def confusion(counts: ArrayLike, classes: Sequence[str], *, ax: Axes | None = No
     ax.set_yticks(ticks, classes, fontsize=size)
     ax.set(xlabel="predicted", ylabel="class")
     return ax
+
+
+def save(figure: Figure, path: str | PathLike[str], facts: Mapping[str, Any], *, dpi: float = 80) -> None:
+    """Write a figure as a PNG file whose metadata hold the facts that it shows.
+
+    The file has no date and no version, so the same figure and facts always give the same metadata.
+
+    Parameters
+    ----------
+    figure : Figure
+    path : path
+        The file, which is written as PNG whatever its name.
+    facts : mapping
+        Anything that JSON can hold, such as labels and figures.
+    dpi : float
+        Pixels per inch.
+
+    See Also
+    --------
+    read_facts
+    """
+    text = json.dumps(facts, ensure_ascii=False, allow_nan=False)
+    figure.savefig(path, format="png", dpi=dpi, metadata={FACTS: text, "Software": None})
+
+
+def read_facts(path: str | PathLike[str]) -> dict[str, Any]:
+    """The facts that a picture shows, from the metadata of a PNG file that `save` wrote.
+
+    Raises
+    ------
+    ValueError
+        If the picture has no facts.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> ax = plot.measure(np.eye(3))
+    >>> with TemporaryDirectory() as folder:
+    ...     plot.save(ax.figure, f"{folder}/measure.png", {"title": ax.get_title()})
+    ...     plot.read_facts(f"{folder}/measure.png")
+    {'title': 'μ'}
+    """
+    with Image.open(path) as picture:
+        text = picture.info.get(FACTS)
+    if text is None:
+        raise ValueError(f"`path` must be a picture with facts in its metadata, got {path}")
+    facts: dict[str, Any] = json.loads(text)
+    return facts
 
 
 def _axes(ax: Axes | None) -> Axes:

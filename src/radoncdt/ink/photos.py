@@ -41,7 +41,7 @@ def lines_of_photo(grey: Grey, keep: Mask, low: float, high: float) -> dict[str,
     strong = apply_hysteresis_threshold(ridges, usual + low * noise, usual + high * noise)
     return {
         "light evened out": flat,
-        "mould suppressed": calm,
+        "mould lines suppressed": calm,
         "ridges": np.maximum(ridges, 0),
         "lines": _widened(strong, gaussian_filter(calm, SMOOTH), keep),
     }

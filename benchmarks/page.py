@@ -244,7 +244,7 @@ def page(results: Record) -> str:
         setups(results),
         summary(records),
         "## Speed",
-        "![Milliseconds an image over its side, for all libraries](benchmarks_speed.png)",
+        "![Milliseconds per image over its side, dense on the left, drawings on the right](benchmarks_speed.png)",
         "Milliseconds an image (and times ours), medians of interleaved turns: seven, or three of calls that take\n"
         "more than half a second. Of 256 × 256 pixels, 128 angles, float32 and one image one is varied at a time.\n"
         "What libraries prepare once for a size is not counted: the matrix of ASTRA, our compiling.",
@@ -271,7 +271,7 @@ def page(results: Record) -> str:
         "Python (arguments). They are differences of times that were measured, so hundredths are noise.",
         table(["", *names, "together", "bound", "projection over bound"], stage_rows),
         "### How it grows",
-        "![Milliseconds over side, angles, images at once, ink and threads](benchmarks_scaling.png)",
+        "![Milliseconds of ours over the side, angles, images at once, ink and threads](benchmarks_scaling.png)",
         "## Memory",
         "The most that the features of one image take beyond what was there before, with what is prepared for the\n"
         "size, MB:",

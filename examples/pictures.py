@@ -2,10 +2,12 @@
 
     python examples/pictures.py [FOLDER]
 
-Needs matplotlib. By default the folder is docs.
+Needs matplotlib. By default the folder is docs. Every picture carries in its metadata the facts that it shows; see
+`radoncdt.plot.read_facts`.
 """
 
 import argparse
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,95 +24,157 @@ from radoncdt import datasets, ink, plot
 from radoncdt.catalogue import Catalogue
 from radoncdt.catalogue.report import overlaid
 
-PHOTOGRAPH = 3
-"""Which of some photographs is shown."""
+Picture = tuple[dict[str, Any], Callable[[], Figure]]
+"""The facts that a picture shows, and the function that draws it."""
+
+N_MARKS = 60  # entries of the catalogue that is searched
+PHOTOGRAPH = 8  # index of the photograph that is shown
 
 
-def pipeline(path: Path) -> None:
-    """Everything that the package computes of one drawing."""
-    axes = plot.pipeline(draw("anchor"))
-    axes[0, 0].figure.savefig(path, dpi=80)
+def pipeline() -> Picture:
+    """All steps from a drawing to its mNR-CDT."""
+    shape = "anchor"
+    image, size = draw(shape), dict[str, Any](n_angles=128, n_levels=64)
+    curve = radoncdt.max_nrcdt(image, **size, directions="equispaced")
+    facts: dict[str, Any] = {
+        "shape": shape,
+        **size,
+        "largest quantile in pixels": f"{np.abs(radoncdt.rcdt(image, **size)).max():.1f}",
+        "largest normalised quantile": f"{np.abs(radoncdt.nrcdt(image, **size)).max():.2f}",
+        "ends of the mNR-CDT": [f"{curve[0]:.2f}", f"{curve[-1]:.2f}"],
+    }
+    return facts, lambda: plot.pipeline(image, **size)[0, 0].figure
 
 
-def morph(path: Path) -> None:
+def morph() -> Picture:
     """A filled shape and a drawing, moved into others, and a cross-fade of the former for comparison."""
     times = np.linspace(0, 1, 7)
     crown, star = (binary_fill_holes(draw(name) > 0.5).astype(float) for name in ("crown", "star"))
     left, right = np.roll(crown, -22, axis=1), np.roll(star, 22, axis=1)
-    rows: dict[str, Any] = {
-        "interpolate": radoncdt.interpolate(left, right, times),
-        "cross-fade": [(1 - t) * left + t * right for t in times],
-        "interpolate ": radoncdt.interpolate(draw("house"), draw("star"), times),
+    rows: list[tuple[str, str, Any]] = [
+        ("interpolate", "crown to star, filled", radoncdt.interpolate(left, right, times)),
+        ("cross-fade", "crown to star, filled", [(1 - t) * left + t * right for t in times]),
+        ("interpolate", "house to star, drawn", radoncdt.interpolate(draw("house"), draw("star"), times)),
+    ]
+    facts: dict[str, Any] = {
+        "times": [f"{t:.2f}" for t in times],
+        "rows": [
+            {
+                "label": label,
+                "shapes": shapes,
+                "mass in dark pixels": [f"{image[image > 0.5].sum() / image.sum():.2f}" for image in images],
+            }
+            for label, shapes, images in rows
+        ],
     }
-    figure = Figure(figsize=(11, 4.2), layout="constrained")
-    grid = np.atleast_2d(figure.subplots(len(rows), len(times)))
-    for (name, images), row in zip(rows.items(), grid):
-        for ax, image in zip(row, images):
-            plot.measure(image[16:-16], ax=ax).set(xticks=[], yticks=[], title="")
-            ax.images[0].set_clim(0, 1)
-            ax.spines[:].set_visible(False)
-        row[0].set_ylabel(name)
-    for ax, t in zip(grid[0], times):
-        ax.set_title(f"t = {t:.2f}", fontsize=10)
-    figure.savefig(path, dpi=80)
+
+    def figure() -> Figure:
+        figure = Figure(figsize=(11, 4.2), layout="constrained")
+        grid = figure.subplots(len(rows), len(times))
+        for (label, _, images), row in zip(rows, grid):
+            for ax, image in zip(row, images):
+                plot.measure(image[16:-16], ax=ax).set(xticks=[], yticks=[], title="")
+                ax.images[0].set_clim(0, 1)
+                ax.spines[:].set_visible(False)
+            row[0].set_ylabel(label)
+        for ax, time in zip(grid[0], facts["times"]):
+            ax.set_title(f"t = {time}", fontsize=10)
+        return figure
+
+    return facts, figure
 
 
-def registration(path: Path) -> None:
-    """A drawing, what became of it, and one moved over the other: by an affine map, and bent and sprinkled besides."""
-    moving = np.pad(draw("anchor"), 24)
+def registration() -> Picture:
+    """A drawing, an affine copy of it, and one moved over the other; below, the copy is bent and has specks."""
+    shape = "letter P"
+    moving = np.pad(draw(shape), 24)
     turned = datasets.AffineDistribution(
         scale=(0.6, 1.3), isotropic=False, mirror=True, rotation=180, shear=30, shift=20
     )
-    fixed = datasets.random_affine(moving[None], turned, 5)[0]
-    rows: list[tuple[Any, dict[str, Any]]] = [
-        (fixed[0], {}),
-        (datasets.salt(datasets.elastic(fixed, 3), 4, dots=(6, 6))[0], {"moments": "robust", "trim": 1 / 16}),
+    fixed, _ = datasets.random_affine(moving[None], turned, 5)
+    bent = datasets.salt(datasets.elastic(fixed, 3), 4, dots=(6, 6))
+    rows = [
+        ("fixed", fixed[0], radoncdt.register(moving, fixed[0])),
+        ("fixed, bent, with specks", bent[0], radoncdt.register(moving, bent[0], moments="robust", trim=1 / 16)),
     ]
-    figure = Figure(figsize=(11, 7.4), layout="constrained")
-    for axes, (image, options) in zip(figure.subplots(2, 3), rows):
-        plot.measure(moving, ax=axes[0]).set(title="moving")
-        plot.measure(image, ax=axes[1]).set(title="fixed")
-        plot.overlay(moving, image, radoncdt.register(moving, image, **options), ax=axes[2])
-    figure.savefig(path, dpi=80)
+    facts = {"shape": shape, "maps": {title: str(found) for title, _, found in rows}}
+
+    def figure() -> Figure:
+        figure = Figure(figsize=(11, 7.4), layout="constrained")
+        for axes, (title, image, found) in zip(figure.subplots(2, 3), rows):
+            plot.measure(moving, ax=axes[0]).set(title="moving")
+            plot.measure(image, ax=axes[1]).set(title=title)
+            plot.overlay(moving, image, found, ax=axes[2])
+        return figure
+
+    return facts, figure
 
 
-def photograph(marks: datasets.Watermarks) -> Any:
-    """One of the photographs of made-up marks, in bytes."""
-    return np.rint(255 * marks.queries(12, kind="photograph", rng=8).images[PHOTOGRAPH]).astype(np.uint8)
+def photograph(marks: datasets.Watermarks) -> tuple[Any, int]:
+    """A photograph of one of the made-up marks, in bytes, and the number of the mark."""
+    queries = marks.queries(12, kind="photograph", rng=8)
+    return np.rint(255 * queries.images[PHOTOGRAPH]).astype(np.uint8), int(queries.marks[PHOTOGRAPH])
 
 
-def ink_steps(path: Path) -> None:
+def ink_steps() -> Picture:
     """How the lines of a mark are found in a photograph."""
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "photograph.png"
-        Image.fromarray(photograph(datasets.watermarks(60))).save(file)
-        plot.steps(ink.ink_steps(file, kind="photo")).savefig(path, dpi=80)
+    image, number = photograph(datasets.watermarks(N_MARKS))
+    steps = ink.ink_steps(image, kind="photo")
+    facts: dict[str, Any] = {
+        "mark": number,
+        "kind": "photo",
+        "steps": [step.name for step in steps],
+        "share of ink": f"{100 * steps[-1].image.mean():.1f} %",
+    }
+
+    def figure() -> Figure:
+        figure = plot.steps(steps)
+        figure.set_size_inches(13, 2.7)  # small, because noise makes large files
+        return figure
+
+    return facts, figure
 
 
-def search(path: Path) -> None:
-    """A photograph, its ink, and the first entries of a catalogue, each below with the photograph laid over it."""
-    marks = datasets.watermarks(60)
+def search() -> Picture:
+    """A photograph, its ink, and the first entries of a catalogue, each with the photograph laid over it below."""
+    marks = datasets.watermarks(N_MARKS)
+    image, number = photograph(marks)
     with TemporaryDirectory() as folder:
-        for number, mark in enumerate(marks):
-            Image.fromarray(np.rint(255 - 255 * mark.image()).astype(np.uint8)).save(Path(folder) / f"{number:03}.png")
+        for k, mark in enumerate(marks):
+            Image.fromarray(np.rint(255 - 255 * mark.image()).astype(np.uint8)).save(Path(folder) / f"{k:03}.png")
         with Catalogue(Path(folder) / "marks.db", create=True) as catalogue:
             catalogue.add(folder)
-            found = catalogue.search(photograph(marks), kind="photo", top=4, chances=False)
-    figure = Figure(figsize=(11, 4.8), layout="constrained")
-    axes = figure.subplots(2, 5)
-    for ax in axes.flat:
-        ax.set(xticks=[], yticks=[])
-    axes[0, 0].imshow(photograph(marks), cmap="gray")
-    axes[0, 0].set_title("photograph")
-    axes[1, 0].imshow(found.query.ink, cmap="gray_r")
-    axes[1, 0].set_title("its ink")
-    for match, (above, below) in zip(found.matches, axes[:, 1:].T):
-        picture = found.pictures[match.entry]
-        above.imshow(Image.open(BytesIO(picture)), cmap="gray")
-        above.set_title(f"{match.rank}: misfit {match.misfit:.3f}")
-        below.imshow(overlaid(found.query.ink, picture, match))
-    figure.savefig(path, dpi=80)
+            found = catalogue.search(image, kind="photo", top=4, chances=False)
+    facts: dict[str, Any] = {
+        "entries": found.searched,
+        "right": f"{number:03}.png",
+        "found": [
+            {"rank": match.rank, "file": Path(match.file).name, "score": f"{match.score:.3f}"}
+            for match in found.matches
+        ],
+    }
 
+    def figure() -> Figure:
+        figure = Figure(figsize=(11, 4.8), layout="constrained")
+        axes = figure.subplots(2, 5)
+        for ax in axes.flat:
+            ax.set(xticks=[], yticks=[])
+        axes[0, 0].imshow(image, cmap="gray")
+        axes[0, 0].set_title("photograph")
+        axes[1, 0].imshow(found.query.ink, cmap="gray_r")
+        axes[1, 0].set_title("its ink")
+        for match, fact, (above, below) in zip(found.matches, facts["found"], axes[:, 1:].T):
+            picture = found.pictures[match.entry]
+            above.imshow(Image.open(BytesIO(picture)), cmap="gray")
+            right = ", right" if fact["file"] == facts["right"] else ""
+            above.set_title(f"{fact['rank']}{right}: score {fact['score']}")
+            below.imshow(overlaid(found.query.ink, picture, match))
+        return figure
+
+    return facts, figure
+
+
+PICTURES: tuple[Callable[[], Picture], ...] = (pipeline, morph, registration, ink_steps, search)
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -118,8 +182,6 @@ if __name__ == "__main__":
     folder = parser.parse_args().folder
     if not folder.is_dir():
         parser.error(f"FOLDER must exist, got {folder}")
-    pipeline(folder / "pipeline.png")
-    morph(folder / "morph.png")
-    registration(folder / "registration.png")
-    ink_steps(folder / "ink_steps.png")
-    search(folder / "search.png")
+    for make in PICTURES:
+        facts, figure = make()
+        plot.save(figure(), folder / f"{make.__name__}.png", facts)

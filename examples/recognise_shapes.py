@@ -3,13 +3,14 @@
     python examples/recognise_shapes.py [--copies N] [--seed S] [--picture FILE.png]
 
 Prints the accuracy of pixels, R-CDT and mNR-CDT side by side. With --picture (needs matplotlib) it also draws the
-templates, some copies, and the mNR-CDT of all of them.
+templates, some copies, and the mNR-CDT of all of them; the metadata of the file hold the facts that it shows.
 """
 
 import argparse
 import sys
 from collections.abc import Callable
-from typing import Any
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,9 @@ from numpy.typing import NDArray
 import radoncdt
 from radoncdt import datasets
 from radoncdt.datasets import AffineDistribution
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Image = NDArray[np.float32]
 Polyline = list[tuple[float, float]]
@@ -59,6 +63,13 @@ def draw(name: str) -> Image:
     return datasets.draw([0.52 * np.array(line) for line in SHAPES[name]], size=SIZE, line_width=3)
 
 
+def random_copies(n: int, seed: int) -> tuple[Image, Image, NDArray[np.int64]]:
+    """One template per shape, n random affine copies of each, and the numbers of the shapes of the copies."""
+    templates = np.stack([draw(name) for name in SHAPES])
+    labels = np.repeat(np.arange(len(SHAPES)), n)
+    return templates, datasets.random_affine(templates[labels], MAPS, seed)[0], labels
+
+
 def accuracy(templates: NDArray[np.float64], features: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
     """Share of features (n, …) whose nearest template (k, …), in Euclidean distance, is the right one."""
     templates, features = templates.reshape(len(templates), -1), features.reshape(len(features), -1)
@@ -66,7 +77,33 @@ def accuracy(templates: NDArray[np.float64], features: NDArray[np.float64], labe
     return float(np.mean(np.argmin(distances, axis=1) == labels))
 
 
-def picture(path: str, templates: Image, copies: Image, labels: NDArray[np.int64]) -> None:
+def accuracies(templates: Image, copies: Image, labels: NDArray[np.int64]) -> dict[str, str]:
+    """The accuracy of every kind of features, as it is printed."""
+    transforms: dict[str, Callable[[Image], NDArray[Any]]] = {
+        "pixels": lambda images: images,
+        "R-CDT, 32 angles": lambda images: radoncdt.rcdt(images, n_angles=32),
+        "mNR-CDT, 32 angles": lambda images: radoncdt.max_nrcdt(images, n_angles=32),
+    }
+    return {
+        name: f"{accuracy(transform(templates), transform(copies), labels):.3f}"
+        for name, transform in transforms.items()
+    }
+
+
+def facts_of(templates: Image, copies: Image, labels: NDArray[np.int64]) -> dict[str, Any]:
+    """The facts that the picture shows, among them how far apart curves of the same shape and of two shapes are."""
+    broad, thin = radoncdt.max_nrcdt(templates), radoncdt.max_nrcdt(copies)
+    between = [np.abs(a - b).max() for a, b in combinations(broad, 2)]
+    return {
+        "shapes": list(SHAPES),
+        "copies of each": int(np.sum(labels == 0)),
+        "accuracy": accuracies(templates, copies, labels),
+        "largest difference of a copy": f"{np.abs(thin - broad[labels]).max():.2f}",
+        "smallest difference of two templates": f"{min(between):.2f}",
+    }
+
+
+def picture(templates: Image, copies: Image, labels: NDArray[np.int64]) -> "Figure":
     from matplotlib.figure import Figure
 
     from radoncdt import plot
@@ -92,33 +129,27 @@ def picture(path: str, templates: Image, copies: Image, labels: NDArray[np.int64
         ax=right.subplots(),
     )
     ax.set_title(f"mNR-CDT of each template and its {np.sum(labels == 0)} copies", fontsize=11)
-    figure.savefig(path, dpi=110)
+    return figure
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--copies", type=int, default=50, metavar="N", help="random copies of each shape (default 50)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the random maps (default 0)")
-    parser.add_argument("--picture", metavar="FILE", help="also draw a picture into this file")
+    parser.add_argument("--picture", metavar="FILE.png", help="also draw a picture")
     options = parser.parse_args()
     if options.copies < 1:
         parser.error(f"--copies must be at least 1, got {options.copies}")
 
-    templates = np.stack([draw(name) for name in SHAPES])
-    labels = np.repeat(np.arange(len(SHAPES)), options.copies)
-    copies, _ = datasets.random_affine(templates[labels], MAPS, options.seed)
-
-    print(f"{len(copies)} random affine copies of {len(SHAPES)} shapes, one template each, nearest template\n")
+    data = random_copies(options.copies, options.seed)
+    print(f"{len(data[1])} random affine copies of {len(SHAPES)} shapes, one template each, nearest template\n")
     print(f"{'features':28s}{'accuracy':>9s}")
-    transforms: dict[str, Callable[[Image], NDArray[Any]]] = {
-        "pixels": lambda images: images,
-        "R-CDT, 32 angles": lambda images: radoncdt.rcdt(images, n_angles=32),
-        "mNR-CDT, 32 angles": lambda images: radoncdt.max_nrcdt(images, n_angles=32),
-    }
-    for name, transform in transforms.items():
-        print(f"{name:28s}{accuracy(transform(templates), transform(copies), labels):9.3f}")
+    for name, share in accuracies(*data).items():
+        print(f"{name:28s}{share:>9s}")
     if options.picture:
-        picture(options.picture, templates, copies, labels)
+        from radoncdt import plot
+
+        plot.save(picture(*data), options.picture, facts_of(*data), dpi=110)
         print(f"\npicture written to {options.picture}")
     return 0
 

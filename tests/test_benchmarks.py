@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import radoncdt
-from radoncdt import datasets
+from radoncdt import datasets, plot
 from radoncdt.experiments import table4
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
@@ -250,11 +250,17 @@ def test_what_was_left_out_is_said():
     assert "For speed: Python 4.0" in page.page({**RESULTS, "setups": setups})
 
 
-@pytest.mark.parametrize("draw", [plots.speed, plots.scaling])
-def test_pictures_are_drawn(draw):
-    figure = draw(RESULTS["records"])
-    assert all(ax.lines for ax in figure.axes)
-    plots.plt.close(figure)
+@pytest.mark.parametrize("make", plots.PICTURES)
+def test_pictures_are_drawn(make):
+    _, figure = make(RESULTS["records"])
+    assert all(ax.lines for ax in figure().axes)
+
+
+@pytest.mark.parametrize("make", plots.PICTURES)
+def test_the_pictures_show_what_was_measured(make):
+    facts, _ = make(RESULTS["records"])
+    shown = plot.read_facts(page.PAGE.with_name(f"benchmarks_{make.__name__}.png"))
+    assert json.dumps(shown) == json.dumps(facts)
 
 
 # ---------------------------------------------------------------- the pixels of Table 4

@@ -1,0 +1,59 @@
+"""The pictures of the documents show what the code computes; benchmarks are compared in test_benchmarks.py."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from radoncdt import plot
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "examples"))
+
+import pictures  # noqa: E402
+import recognise_shapes  # noqa: E402
+
+DOCS = ROOT / "docs"
+FACTS = {make.__name__: lambda make=make: make()[0] for make in pictures.PICTURES}
+FACTS["recognise_shapes"] = lambda: recognise_shapes.facts_of(*recognise_shapes.random_copies(50, 0))
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+def agree(shown, now):
+    """Whether facts are the same, up to one unit of the last digit in decimal fractions, which machines may round."""
+    texts = json.dumps(shown), json.dumps(now)
+    return NUMBER.sub("", texts[0]) == NUMBER.sub("", texts[1]) and all(
+        abs(float(a) - float(b)) <= 1.01 * 10.0 ** -len(a.partition(".")[2]) if "." in a else a == b
+        for a, b in zip(*map(NUMBER.findall, texts), strict=True)
+    )
+
+
+@pytest.mark.parametrize("path", sorted(DOCS.glob("*.png")), ids=lambda path: path.stem)
+def test_every_picture_has_facts_that_are_compared(path):
+    assert plot.read_facts(path)
+    assert path.stem in FACTS or path.stem.startswith("benchmarks_")
+    assert path.stat().st_size < 250_000
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_pictures_show_what_the_code_computes(name):
+    shown, now = plot.read_facts(DOCS / f"{name}.png"), FACTS[name]()
+    assert agree(shown, now), (shown, now)
+
+
+def test_the_readme_says_what_its_pictures_show():
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    curves, search = (plot.read_facts(DOCS / f"{name}.png") for name in ("recognise_shapes", "search"))
+    assert f"of a copy and of its template is {curves['largest difference of a copy']};" in readme
+    assert f"two most similar templates it is {curves['smallest difference of two templates']}." in readme
+    assert f"the catalogue has {search['entries']} entries. Rank 1 is the right mark" in readme
+    assert search["found"][0]["file"] == search["right"]
+
+
+def test_facts_agree_up_to_the_last_digit():
+    facts = {"entry": "012.png", "score": "0.060", "rank": 1}
+    assert agree(facts, facts | {"score": "0.061"})
+    for other in ({"score": "0.062"}, {"score": "-0.060"}, {"entry": "013.png"}, {"rank": 2}, {"more": 1}):
+        assert not agree(facts, facts | other)

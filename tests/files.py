@@ -10,7 +10,7 @@ SHAPE = np.pad(np.tri(20), 6).astype(np.float32)
 GOOD = ["dark.png", "bright.png"]
 BAD = {
     "blank.png": "no pixel is darker than the paper",
-    "text.png": "is no image",
+    "text.png": "is not an image",
     "cut.png": "cannot be read",
     "missing.png": "there is no such file",
     "empty.png": "is empty",

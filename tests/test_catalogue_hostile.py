@@ -6,7 +6,7 @@ import sqlite3
 import threading
 from contextlib import closing
 from io import BytesIO
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import numpy as np
 import pytest
@@ -14,7 +14,21 @@ from files import run
 from marks import MARKS, change, content, save, save_marks
 from PIL import Image
 
-from radoncdt.catalogue import Catalogue, CatalogueError, connection, limits, records, report, schema, store
+from radoncdt.catalogue import (
+    Catalogue,
+    CatalogueError,
+    MetadataError,
+    checking,
+    connection,
+    limits,
+    metadata,
+    records,
+    report,
+    schema,
+    store,
+)
+
+OLD = Path(__file__).parent / "data" / "schema1"
 
 
 @pytest.fixture(scope="module")
@@ -184,6 +198,15 @@ def test_an_empty_file_is_an_empty_catalogue(folder, command, capsys):
         assert "12 added" in out
 
 
+def test_an_empty_file_that_is_opened_for_changes_keeps_them(folder):
+    Path("empty.db").touch()
+    with Catalogue("empty.db", write=True) as catalogue:
+        assert catalogue.add("marks").added == len(catalogue) == 12
+    with Catalogue("empty.db") as catalogue:
+        assert len(catalogue) == 12
+        assert catalogue.check() == []
+
+
 def test_an_empty_file_may_be_filled_meanwhile(folder):
     Path("empty.db").touch()
     with Catalogue("empty.db") as reader:
@@ -269,6 +292,100 @@ def test_harmful_rows_are_refused_by_name(folder, name, signed, capsys):
     capsys.readouterr()
 
 
+def zero_page_of_summaries(path):
+    """Damage the last page that holds nothing but summaries."""
+    with closing(sqlite3.connect(path)) as db:
+        (size,), (data,) = (
+            db.execute("PRAGMA page_size").fetchone(),
+            db.execute("SELECT arrays FROM summaries").fetchone(),
+        )
+    content = bytearray(Path(path).read_bytes())
+    place = content.find(data[len(data) // 2 : len(data) // 2 + 64]) // size * size
+    assert place > 0
+    content[place : place + size] = bytes(size)
+    Path(path).write_bytes(content)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_summaries_on_a_damaged_page_are_computed_again(folder, tmp_path, version):
+    """Whatever is derived from the entries is never needed to read or to change them."""
+    shutil.copytree(OLD, tmp_path / "old")
+    path = tmp_path / "old" / "catalogue.db"
+    if version == 2:
+        Catalogue.migrate(path)
+    with Catalogue(path) as catalogue:
+        expected = [(m.entry, m.score) for m in catalogue.search("marks/003.png", chances=False).matches]
+    zero_page_of_summaries(path)
+    with Catalogue(path) as catalogue:
+        assert catalogue.check()
+        assert [(m.entry, m.score) for m in catalogue.search("marks/003.png", chances=False).matches] == expected
+    with Catalogue(path, write=True) as catalogue:
+        assert catalogue.add("marks/003.png").added == 1
+        assert catalogue.search("marks/003.png", chances=False).matches[0].file == str(folder / "marks" / "003.png")
+        catalogue.remove([1])
+
+
+def test_parts_of_an_entry_that_is_gone_can_be_removed(folder):
+    change("marks.db", "DELETE FROM entries WHERE id = 3")
+    with Catalogue("marks.db", write=True) as catalogue:
+        assert {problem.entry for problem in catalogue.check()} >= {3}
+        catalogue.remove([3])
+        assert catalogue.check() == []
+        with pytest.raises(CatalogueError, match="there is no entry 3"):
+            catalogue.remove([3])
+
+
+def test_others_may_write_while_a_catalogue_is_checked(folder, monkeypatch):
+    """The files are compared between snapshots."""
+    monkeypatch.setattr(connection, "WAIT", 0.1)
+    with Catalogue("marks.db") as catalogue, Catalogue("marks.db", write=True) as other:
+        compared = checking.hash_of
+
+        def changed_meanwhile(path):
+            other.set(1, place=path.name)
+            return compared(path)
+
+        monkeypatch.setattr(checking, "hash_of", changed_meanwhile)
+        assert catalogue.check() == []
+
+
+def test_long_cells_of_old_catalogues_are_read(tmp_path):
+    """Older versions stored cells of any length."""
+    shutil.copytree(OLD, tmp_path / "old")
+    path, text = tmp_path / "old" / "catalogue.db", "ä" * 120_000
+    change(path, "UPDATE metadata SET place = ? WHERE entry = 1", [text])
+    for _ in range(2):
+        with Catalogue(path) as catalogue:
+            assert catalogue.entry(1)["place"] == text
+            assert [entry["entry"] for entry in catalogue.entries("place like 'ää%'")] == [1]
+            assert catalogue.check() == []
+        Catalogue.migrate(path)
+    with Catalogue(path, write=True) as catalogue:
+        catalogue.set(1, place="Basel")
+        assert catalogue.entry(1)["place"] == "Basel"
+
+
+def test_a_catalogue_has_a_limited_number_of_columns(folder):
+    with Catalogue("marks.db", write=True) as catalogue:
+        catalogue.set(1, **{f"c{k}": "x" for k in range(metadata.MOST_COLUMNS - len(metadata.KNOWN))})
+        with pytest.raises(MetadataError, match="must not have more than 500 columns of metadata, got 500 and 1 new"):
+            catalogue.set(1, another="x")
+        assert len(catalogue.entries("c17 = 'x' and motif is not null")) == 1
+        assert catalogue.check() == []
+
+
+@pytest.mark.parametrize(
+    ("path", "uri"),
+    [
+        (PurePosixPath("/home/a b/m.db"), "file:///home/a%20b/m.db"),
+        (PureWindowsPath("C:/marks/m.db"), "file:///C:/marks/m.db"),
+        (PureWindowsPath(r"\\server\share\m.db"), "file:////server/share/m.db"),
+    ],
+)
+def test_paths_become_addresses_that_sqlite_takes(path, uri):
+    assert connection.uri_of(path) == uri
+
+
 STRUCTURES = {
     "a view for a table": ["DROP TABLE failures", "CREATE VIEW failures AS SELECT 1 AS file, 2 AS hash, 3 AS reason"],
     "a view that never ends": [
@@ -302,11 +419,20 @@ def test_other_structures_are_refused(folder, name, capsys):
 
 def test_statements_have_a_limit(folder, monkeypatch):
     """Whatever a file makes of a statement, it ends."""
-    monkeypatch.setattr(store, "STEPS", 0)
-    monkeypatch.setattr(store, "STEPS_PER_BYTE", 0)
-    monkeypatch.setattr(limits, "TICK", 1)
-    with Catalogue("marks.db") as catalogue, pytest.raises(CatalogueError, match="takes more steps than its size"):
-        catalogue.entries()
+    with Catalogue("marks.db") as catalogue:
+        monkeypatch.setattr(limits, "TICK", 1)
+        monkeypatch.setattr(store, "STEPS", 100)
+        monkeypatch.setattr(store, "STEPS_PER_BYTE", 0)
+        for method in (catalogue.entries, lambda: catalogue.search("marks/000.png"), lambda: catalogue.export("x.csv")):
+            with pytest.raises(CatalogueError, match="takes more steps than its size"):
+                method()
+
+
+def test_rows_that_repeat_themselves_are_refused(folder, monkeypatch):
+    with Catalogue("marks.db") as catalogue:
+        monkeypatch.setattr(store, "SIZE", -2 * Path("marks.db").stat().st_size + 100)
+        with pytest.raises(CatalogueError, match="is damaged: it repeats itself"):
+            catalogue.entries()
 
 
 @pytest.mark.parametrize("number", [0, -1, 2**63, 10**30])

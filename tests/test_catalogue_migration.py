@@ -154,6 +154,24 @@ def test_a_copy_that_cannot_be_made_leaves_nothing_behind(folder, monkeypatch):
     assert not [path for path in folder.iterdir() if "bak" in path.name or path.name.startswith(".")]
 
 
+def test_other_copies_are_not_overwritten(folder):
+    """Copies of the same file are replaced, and what a killed process left is deleted."""
+    original = Path("catalogue.db").read_bytes()
+    Path("catalogue.db.bak.part").write_text("a copy that is not whole")
+    Path("catalogue.db.bak.part-journal").write_text("its journal")
+    first = Catalogue.migrate("catalogue.db")
+    Path("catalogue.db").write_bytes(original)
+    assert Catalogue.migrate("catalogue.db") == first
+    Path("catalogue.db").write_bytes(original)
+    change("catalogue.db", "DELETE FROM failures")
+    assert Catalogue.migrate("catalogue.db") == folder / "catalogue.db.schema1.bak2"
+    assert sorted(path.name for path in folder.glob("catalogue.db*")) == [
+        "catalogue.db",
+        "catalogue.db.schema1.bak",
+        "catalogue.db.schema1.bak2",
+    ]
+
+
 def test_large_tables_are_migrated_in_chunks(folder, monkeypatch):
     before = answers("catalogue.db")
     monkeypatch.setattr(migration, "CHUNK", 3)

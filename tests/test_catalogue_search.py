@@ -264,7 +264,7 @@ def test_names_and_metadata_are_no_html(tmp_path, monkeypatch):
 def test_bad_queries_are_refused(folder, tmp_path, capsys):
     (tmp_path / "text.png").write_text("no image")
     assert run("search", "marks.db", tmp_path / "text.png") == 1
-    assert "is no image" in capsys.readouterr().err
+    assert "is not an image" in capsys.readouterr().err
     save(tmp_path / "good.png", MARKS[0].image())
     assert run("search", "marks.db", tmp_path, "--csv", tmp_path / "t.csv", "--report", tmp_path / "r.html") == 1
     assert "Not searched for" in (tmp_path / "r.html").read_text()

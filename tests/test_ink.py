@@ -100,7 +100,7 @@ def test_masks_may_be_any_source(folder):
         (3, InkError, r"`source`: must have the shape \(H, W\)"),
         (np.ones((2, 3, 4, 5)), InkError, r"`source`: must have the shape \(H, W\)"),
         (io.BytesIO(b""), InkError, "`source`: is empty"),
-        (io.BytesIO(b"no image"), InkError, "`source`: is no image"),
+        (io.BytesIO(b"no image"), InkError, "`source`: is not an image"),
         (Image.new("L", (0, 0)), InkError, "`source`: "),
         (Image.new("L", (9, 9), 200), InkError, "`source`: no pixel is darker"),
     ],
@@ -123,7 +123,7 @@ def test_large_files_that_are_no_images_are_not_read(folder, beginning):
     tracemalloc.start()
     try:
         for read in (read_ink, lambda name: read_bytes(Path(name))):
-            with pytest.raises(InkError, match=r"^large\.png: (is no image|cannot be read)"):
+            with pytest.raises(InkError, match=r"^large\.png: (is not an image|cannot be read)"):
                 read("large.png")
         assert tracemalloc.get_traced_memory()[1] < 2**24
     finally:

@@ -155,6 +155,16 @@ def test_a_file_that_is_damaged_is_not_the_fault_of_the_condition(made, tmp_path
     assert "--where" not in str(caught.value)
 
 
+@pytest.mark.parametrize("condition", ["[" * 49_000, '"' * 49_999, "`" * 49_999, "'" * 49_999, "/*" * 20_000])
+def test_unfinished_tokens_are_read_in_one_pass(condition):
+    """Each character is looked at a few times at most, so this ends at once."""
+    assert len(list(where._quoted_names(condition))) <= 1
+
+
+def test_names_of_collations_are_not_columns(made):
+    assert made.entries('motif collate "nocase" = motif') == made.entries("motif is not null")
+
+
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
 

@@ -1,8 +1,8 @@
 """Tables as CSV files that are safe to open in a spreadsheet program.
 
-A spreadsheet program takes a cell that begins with =, +, - or @ for a formula and runs it. Such a text gets an
-apostrophe in front. So does a text that begins with apostrophes before such a character: reading removes one
-apostrophe in exactly these cases, and every text is restored.
+A spreadsheet program takes a cell that begins with =, +, - or @ for a formula and runs it, unless it is a number. Such
+a text gets an apostrophe in front. So does a text that begins with apostrophes before such a formula: reading removes
+one apostrophe in exactly these cases, and every text is restored.
 """
 
 import csv
@@ -10,16 +10,16 @@ import io
 import re
 from collections.abc import Iterable
 
-_FORMULA = re.compile("'*[=+\\-@\t\r\n＝＋－＠]")
-"""The beginning of a formula, after any number of apostrophes."""
+_FORMULA = re.compile("'*(?![+-][0-9]+(?:[.,][0-9]+)?\\Z)[=+\\-@\t\r\n＝＋－＠]")
+"""The beginning of a formula that is not a number, after any number of apostrophes."""
 
 
 def guarded(text: str) -> str:
     """A text as a cell that no program takes for a formula.
 
     >>> from radoncdt._tables import guarded
-    >>> guarded("=1+1"), guarded("'=1+1"), guarded("'tis"), guarded("a=b")
-    ("'=1+1", "''=1+1", "'tis", 'a=b')
+    >>> guarded("=1+1"), guarded("'=1+1"), guarded("'tis"), guarded("a=b"), guarded("-5.2")
+    ("'=1+1", "''=1+1", "'tis", 'a=b', '-5.2')
     """
     return f"'{text}" if _FORMULA.match(text) else text
 

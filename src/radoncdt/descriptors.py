@@ -257,6 +257,8 @@ def _from_arrays(found: dict[str, NDArray[Any]]) -> Descriptors:
             raise ValueError(f"{name} must be finite numbers of kind {kind}, got {found[name].dtype}")
     if not (np.linalg.eigvalsh(found["covariances"]) > 0).all():
         raise ValueError("covariances must be positive definite")
+    if n and not (found["frames"].min() >= 1 and found["frames"].max() < 2**31):
+        raise ValueError("frames must be the heights and widths of images")
     values = found["values"].astype(np.float64 if found["values"].dtype.itemsize >= 8 else np.float32)
     means, covariances = (found[name].astype(np.float64) for name in ("means", "covariances"))
     return Descriptors(values, means, covariances, found["frames"].astype(np.int64), settings)

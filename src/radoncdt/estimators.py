@@ -49,7 +49,7 @@ class OfImages(BaseEstimator):
                 raise ValueError(
                     f"`X` must have {height * width} columns for images of shape {(height, width)}, got {X.shape[1]}"
                 )
-            return Batch(X.reshape(-1, height, width), (len(X),), "X")  # however narrow, for the shape is explicit
+            return Batch(X.reshape(-1, height, width), (len(X),), "X")  # however narrow, because the shape is explicit
         if not isinstance(X, (list, tuple, PointCloud)) and np.ndim(X) == 2:
             raise ValueError(
                 f"`X` must be images (n, H, W) or a list of them, got an array of shape {np.shape(X)}; a single image "

@@ -171,7 +171,7 @@ class Catalogue:
         """Forget entries. The image files stay where they are."""
         chosen = sorted({_checks.count(number, "numbers", 1) for number in _checks.sequence(numbers, "numbers")})
         with self._store.transaction() as transaction:
-            transaction.check_entries(chosen)
+            transaction.check_entries(chosen, parts=True)
             transaction.remove(chosen)
         store_summaries(self._store)
 

@@ -25,7 +25,7 @@ from radoncdt.catalogue import records
 from radoncdt.catalogue.store import Snapshot, Store
 
 NEAREST = 11
-"""Entries among which one stands out. Of the median of so many it does not matter that a few are the same mark."""
+"""Entries among which one stands out. A few entries of the same mark do not change the median of this many."""
 
 FITTED = 20
 """Nearest entries whose lines are compared, at least: the best of them is the best of all, most often."""

@@ -1,6 +1,7 @@
 """Whether a catalogue is whole."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,8 +15,8 @@ from radoncdt.catalogue.chance import NAME, stored_chances
 from radoncdt.catalogue.errors import CatalogueError
 from radoncdt.catalogue.fitting import picture_ink
 from radoncdt.catalogue.index import stored_summaries
-from radoncdt.catalogue.records import Kind
-from radoncdt.catalogue.store import Snapshot, Store, named_file
+from radoncdt.catalogue.records import EntryRow, Kind
+from radoncdt.catalogue.store import Snapshot, Store, among, named_file
 
 CHUNK = 256  # entries that are read at a time
 
@@ -32,23 +33,43 @@ Problems = Iterator[Problem]
 
 
 def problems(store: Store, progress: bool) -> list[Problem]:
-    """What is wrong with the database, its rows, or the files they were read from."""
-    with store.snapshot() as snapshot:
-        found: list[Problem] = []
-        parts: tuple[Callable[[], Problems], ...] = (
-            lambda: _database(snapshot),
-            lambda: _table(snapshot, records.SETTINGS),
-            lambda: _settings(snapshot),
-            lambda: _table(snapshot, records.FAILURES),
-            lambda: _entries(snapshot, progress),
-            lambda: _derived(snapshot),
-        )
-        for part in parts:
-            try:
-                found += part()
-            except CatalogueError as error:  # a page that cannot be read
-                found.append(Problem(None, str(error).removeprefix(f"{store.path}: ")))
+    """What is wrong with the database, its rows, or the files they were read from.
+
+    Entries are read some at a time, and their files between that, so that other processes can write meanwhile.
+    """
+    found: list[Problem] = []
+    for part in (_database, _settings, partial(_table, kind=records.FAILURES)):
+        found += _collected(store, part)
+    numbers: list[int] = []
+
+    def count(snapshot: Snapshot) -> Problems:
+        numbers.extend(snapshot.numbers().tolist())
+        yield from ()
+
+    found += _collected(store, count)
+    with Progress[int](total=len(numbers), unit="entries", show=progress) as bar:
+        for start in range(0, len(numbers), CHUNK):
+            some = numbers[start : start + CHUNK]
+            files: list[EntryRow] = []
+            found += _collected(store, partial(_entries, numbers=some, files=files))
+            for entry in files:
+                if (what := _file(entry.file, store.path.parent, entry.hash)) is not None:
+                    found.append(Problem(entry.id, what))
+            bar.update(len(some))
+    found += _collected(store, _chances)
+    found += _summaries(store)
     return list(dict.fromkeys(found))
+
+
+def _collected(store: Store, part: Callable[[Snapshot], Problems]) -> list[Problem]:
+    """The problems of a part of a catalogue, of which a page that cannot be read is one."""
+    found: list[Problem] = []
+    try:
+        with store.snapshot() as snapshot:
+            found.extend(part(snapshot))
+    except CatalogueError as error:
+        found.append(Problem(None, str(error).removeprefix(f"{store.path}: ")))
+    return found
 
 
 def _database(snapshot: Snapshot) -> Problems:
@@ -70,43 +91,37 @@ def _table(snapshot: Snapshot, kind: Kind, where: str = "") -> Problems:
 
 
 def _settings(snapshot: Snapshot) -> Problems:
+    yield from _table(snapshot, records.SETTINGS)
+    _ = snapshot.settings  # raises where they are damaged
+
+
+def _entries(snapshot: Snapshot, numbers: list[int], files: list[EntryRow]) -> Problems:
+    """Problems of some entries, and, in `files`, those whose files are to be compared. Some may have been removed."""
+    there = {row[0] for row in snapshot.rows(f"SELECT id FROM main.entries {among('id', numbers)}")}
+    bad: set[int | None] = set()
+    for kind in (records.ENTRIES, records.PICTURES, records.DESCRIPTORS, snapshot.metadata_kind):
+        for problem in _table(snapshot, kind, among(kind.key, there)):
+            bad.add(problem.entry)
+            yield problem
+    good = sorted(there - bad)
     try:
-        _ = snapshot.settings
+        entries, pictures = snapshot.entries(good), snapshot.pictures(good)
+        snapshot.metadata(good)
+        snapshot.descriptors(good)
     except CatalogueError as error:
-        yield Problem(None, str(error).removeprefix(f"{snapshot.store.path}: "))
-
-
-def _entries(snapshot: Snapshot, progress: bool) -> Problems:
-    numbers = snapshot.numbers()
-    kinds = records.ENTRIES, records.PICTURES, records.DESCRIPTORS, snapshot.metadata_kind
-    with Progress[int](total=len(numbers), unit="entries", show=progress) as bar:
-        for start in range(0, len(numbers), CHUNK):
-            some = [int(number) for number in numbers[start : start + CHUNK]]
-            bad: set[int] = set()
-            for kind in kinds:
-                where = f"WHERE {kind.key} IN ({','.join(map(str, some))})"
-                for problem in _table(snapshot, kind, where):
-                    bad.add(problem.entry or 0)
-                    yield problem
-            for number in some:
-                if number not in bad:
-                    yield from _entry(snapshot, number)
-                bar.update()
-
-
-def _entry(snapshot: Snapshot, number: int) -> Problems:
-    """What is wrong with an entry all of whose fields are as they should be."""
-    try:
-        (entry,) = snapshot.entries([number])
-        if (what := _file(entry.file, snapshot.store.path.parent, entry.hash)) is not None:
-            yield Problem(number, what)
-        snapshot.metadata([number])
-        snapshot.descriptors([number])
-        picture_ink(snapshot.pictures([number])[number])
-    except CatalogueError as error:
-        yield Problem(number, str(error).removeprefix(f"{snapshot.store.path}: entry {number} is damaged: "))
-    except ValueError as error:
-        yield Problem(number, f"its picture cannot be read: {error}")
+        if len(good) == 1:
+            prefix = f"{snapshot.store.path}: entry {good[0]} is damaged: "
+            yield Problem(good[0], str(error).removeprefix(prefix))
+        else:  # one of them is, so they are examined one by one
+            for number in good:
+                yield from _entries(snapshot, [number], files)
+        return
+    files += entries
+    for number, picture in pictures.items():
+        try:
+            picture_ink(picture)
+        except ValueError as error:
+            yield Problem(number, f"its picture cannot be read: {error}")
 
 
 def _file(file: str, folder: Path, digest: str) -> str | None:
@@ -119,24 +134,35 @@ def _file(file: str, folder: Path, digest: str) -> str | None:
         return f"its file cannot be read: {error}"
 
 
-def _derived(snapshot: Snapshot) -> Problems:
-    """What is derived from the entries must fit them; it is computed again where it does not."""
+def _chances(snapshot: Snapshot) -> Problems:
     if snapshot.rows("SELECT 1 FROM settings WHERE name = ?", [NAME]) and stored_chances(snapshot) is None:
         yield Problem(None, "what was learnt of chances is damaged; the next search learns it again")
-    there = snapshot.numbers()
-    if not snapshot.rows("SELECT 1 FROM summaries") or not len(there):
-        return
-    again = "the next `add` or `remove` computes them again, and searches do without them"
-    stored = stored_summaries(snapshot)
+
+
+AGAIN = "the next `add` or `remove` computes them again, and searches do without them"
+
+
+def _summaries(store: Store) -> list[Problem]:
+    """What a search reads first must fit the entries."""
+    try:
+        with store.snapshot() as snapshot:
+            stored, there = stored_summaries(snapshot), bool(snapshot.rows("SELECT 1 FROM summaries"))
+            empty = not snapshot.count()
+    except CatalogueError:  # settings or pages that are reported already
+        return []
     if stored is None:
-        yield Problem(None, f"the summaries that a search reads first are damaged; {again}")
-        return
-    for k in range(0, len(stored.numbers), CHUNK):
-        numbers = stored.numbers[k : k + CHUNK]
-        known = np.isin(numbers, there)
-        if not known.any():
-            continue
-        made = stored.coordinates.summaries(snapshot.descriptors(numbers[known])).astype(np.float32)
-        if not np.allclose(made, stored.values[k : k + CHUNK][known], atol=1e-6):
-            yield Problem(None, f"the summaries that a search reads first are not those of the entries; {again}")
-            return
+        what = f"the summaries that a search reads first are damaged; {AGAIN}"
+        return [Problem(None, what)] if there and not empty else []
+
+    def compare(snapshot: Snapshot, first: int) -> Problems:
+        rows = slice(first, first + CHUNK)
+        known = np.isin(stored.numbers[rows], snapshot.numbers())
+        if known.any():
+            made = stored.coordinates.summaries(snapshot.descriptors(stored.numbers[rows][known])).astype(np.float32)
+            if not np.allclose(made, stored.values[rows][known], atol=1e-6):
+                yield Problem(None, f"the summaries that a search reads first are not those of the entries; {AGAIN}")
+
+    found: list[Problem] = []
+    for first in range(0, len(stored.numbers), CHUNK):
+        found += _collected(store, partial(compare, first=first))
+    return found

@@ -1,10 +1,11 @@
 """Connections to the SQLite database that a catalogue is, and their errors in plain words."""
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from radoncdt.catalogue.errors import CatalogueError
 
@@ -21,13 +22,13 @@ def may_write(path: Path) -> bool:
 
 
 def connect(path: Path, *, create: bool = False, write: bool = False) -> sqlite3.Connection:
-    """Open a database file that is there, or is to be made, with limits on the work of every statement.
+    """Open a database file that is there, or is to be made.
 
     What a killed process left half written is taken back by whoever comes next, who must be able to write, even if only
     to read.
     """
     mode = "rwc" if create else "rw" if write or may_write(path) else "ro"
-    address = f"{path.absolute().as_uri()}?mode={mode}"
+    address = f"{uri_of(path.absolute())}?mode={mode}"
     db = sqlite3.connect(address, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False)
     try:
         db.text_factory = lambda text: text.decode("utf-8", "replace")  # a damaged file may hold anything
@@ -37,6 +38,11 @@ def connect(path: Path, *, create: bool = False, write: bool = False) -> sqlite3
         db.close()
         raise
     return db
+
+
+def uri_of(path: PurePath) -> str:
+    """A path as SQLite takes it: shares of Windows have no host, but four slashes."""
+    return re.sub("^file://(?!/)", "file:////", path.as_uri())
 
 
 @contextmanager
@@ -54,7 +60,7 @@ def explained(error: Exception, path: Path) -> Exception:
     if "interrupted" in text:
         return CatalogueError(f"{path}: is damaged: reading it takes more steps than its size allows")
     if "locked" in text or "busy" in text:
-        return CatalogueError(f"{path}: another process has been writing for {WAIT:g} seconds; try again later")
+        return CatalogueError(f"{path}: another process has been using it for {WAIT:g} seconds; try again later")
     if "full" in text or "disk I/O" in text:
         return OSError(f"{path}: cannot be written ({text}); what was stored before is unharmed")
     if "readonly" in text or "unable to open" in text:

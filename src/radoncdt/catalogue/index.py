@@ -1,12 +1,14 @@
 """What a search reads first: a short summary of every entry, whose distances are lower bounds of the entries' own."""
 
 import io
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt.catalogue import records
+from radoncdt.catalogue.errors import CatalogueError
 from radoncdt.catalogue.store import Snapshot, Store
 from radoncdt.descriptors import Descriptors
 from radoncdt.registration import Plausible, turned_distances
@@ -72,7 +74,11 @@ def summaries_of(snapshot: Snapshot, start: Summaries | None = None) -> Summarie
 
 def stored_summaries(snapshot: Snapshot) -> Summaries | None:
     """The summaries in the file, None if there are none or they cannot be read: they are derived from the rest."""
-    for *fields, checksum in snapshot.stored(records.SUMMARIES):
+    try:
+        rows = snapshot.stored(records.SUMMARIES)
+    except CatalogueError:  # a page of them is damaged
+        return None
+    for *fields, checksum in rows:
         if not records.problems_of(records.SUMMARIES, fields, checksum, version=snapshot.version):
             found = _loaded(fields[1])
             if found is not None and found.coordinates.middle.size == n_sizes(snapshot.settings):
@@ -98,12 +104,17 @@ def _loaded(data: bytes) -> Summaries | None:
 
 
 def store_summaries(store: Store) -> None:
-    """Bring what is stored up to date. Most of it is computed before other writers have to wait."""
-    with store.snapshot() as snapshot:
-        prepared = summaries_of(snapshot) if snapshot.count() else None
-    with store.transaction() as transaction:
-        data = summaries_of(transaction, prepared).saved() if transaction.count() else None
-        transaction.put_summaries(data)
+    """Bring what is stored up to date. Most of it is computed before other writers have to wait.
+
+    Where that fails, because a page or an entry is damaged, the summaries in the file stay as they are. Searches
+    complete them in memory, or say which entry is damaged.
+    """
+    with suppress(CatalogueError):
+        with store.snapshot() as snapshot:
+            prepared = summaries_of(snapshot) if snapshot.count() else None
+        with store.transaction() as transaction:
+            data = summaries_of(transaction, prepared).saved() if transaction.count() else None
+            transaction.put_summaries(data)
 
 
 class StoredIndex:

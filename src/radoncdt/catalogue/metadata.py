@@ -73,11 +73,11 @@ OWN = ("entry", FILE, "width_px", "height_px", "note")
 SHOWN = 5
 """Problems of a table that are named at once."""
 
-MOST = 500
+MOST_COLUMNS = 500
 """Columns of a catalogue."""
 
 LONGEST = 10_000
-"""Characters of a cell. Conditions can compare texts of 50,000 bytes, which these never exceed."""
+"""Characters of a cell that is stored."""
 
 LONGEST_TITLE = 200
 """Characters of the title of a column."""
@@ -210,8 +210,8 @@ def _check_titles(path: object, titles: list[str]) -> None:
     if FILE not in titles:
         got = shortened(", ".join(titles)) or "an empty file"
         raise MetadataError(f"{path}: must have a column {FILE!r}, got {got}")
-    if len(titles) > MOST:
-        raise MetadataError(f"{path}: must not have more than {MOST} columns, got {len(titles)}")
+    if len(titles) > MOST_COLUMNS:
+        raise MetadataError(f"{path}: must not have more than {MOST_COLUMNS} columns, got {len(titles)}")
     for title in titles:
         if titles.count(title) > 1 or not title:
             why = "is there twice" if titles.count(title) > 1 else "is empty"

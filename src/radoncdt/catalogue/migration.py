@@ -4,8 +4,8 @@ Every step is one transaction, which also raises the version in the file. A proc
 was before the step, and the next one begins that step again. The file is copied before the first step.
 """
 
+import filecmp
 import os
-import secrets
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -15,6 +15,7 @@ from typing import Any
 from radoncdt._progress import Progress
 from radoncdt.catalogue import records, schema
 from radoncdt.catalogue.connection import connect, explaining
+from radoncdt.catalogue.limits import limit_steps
 from radoncdt.catalogue.metadata import quoted
 from radoncdt.catalogue.records import Kind
 
@@ -22,55 +23,71 @@ Report = Callable[[int], Any]
 """Called with the number of rows that were written since the last call."""
 
 CHUNK = 1000  # rows that are read at a time
+STEPS_PER_BYTE = 1000  # steps of SQLite's virtual machine for each byte of the file; far fewer are needed
 
 
 def migrate(path: Path, *, progress: bool = False) -> Path | None:
     """Bring a catalogue file to the newest schema; the copy of the old file, or None if there was nothing to do.
 
-    Other processes may read meanwhile, and wait if they want to write. A copy that an interrupted attempt left is
-    replaced.
+    Other processes wait meanwhile. The file grows by about a third.
     """
     copy: Path | None = None
     if not path.exists() or not path.stat().st_size:
         return None
-    with explaining(path), closing(connect(path, write=True)) as db:
+    with (
+        explaining(path),
+        closing(connect(path, write=True)) as db,
+        limit_steps(db, STEPS_PER_BYTE * path.stat().st_size),
+    ):
         db.execute("PRAGMA foreign_keys = OFF")  # a table is replaced
         while any(schema.header(db)) and schema.check_structure(db, path) < schema.VERSION:
             db.execute("BEGIN IMMEDIATE")
             version = schema.check_structure(db, path)
             if version < schema.VERSION:  # no other process was faster
                 copy = copy or _back_up(path, version)
-                (total,) = db.execute("SELECT 2 * count(*) FROM entries").fetchone()
+                (total,) = db.execute("SELECT 2 * count(id) FROM entries").fetchone()
                 with Progress[int](total=total, title="migrating", unit="rows", show=progress) as bar:
-                    STEPS[version](db, bar.update)
+                    STEPS[version](db, path, bar.update)
                 db.execute(f"PRAGMA user_version = {version + 1}")
             db.execute("COMMIT")
     return copy
 
 
 def _back_up(path: Path, version: int) -> Path:
-    """Copy a catalogue that nobody can change meanwhile."""
-    copy = path.with_name(f"{path.name}.schema{version}.bak")
-    part = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}")
+    """Copy a catalogue that nobody can change meanwhile.
+
+    A copy that is the same, which an interrupted attempt has left, is replaced; no other file is.
+    """
+    part = path.with_name(f"{path.name}.bak.part")
     try:
+        _forget(part)  # which a killed process has left
         with closing(connect(path)) as source, closing(sqlite3.connect(part)) as target:
             source.backup(target)
+        names = (f"{path.name}.schema{version}.bak{more}" for more in ("", *range(2, 1000)))
+        copies = (path.with_name(name) for name in names)
+        copy = next(copy for copy in copies if not copy.exists() or filecmp.cmp(part, copy, shallow=False))
         os.replace(part, copy)
     except BaseException:
-        part.unlink(missing_ok=True)
+        _forget(part)
         raise
     return copy
 
 
-def _to_2(db: sqlite3.Connection, report: Report) -> None:
+def _forget(part: Path) -> None:
+    """Delete a copy that is not whole, and its journal."""
+    for name in (part.name, f"{part.name}-journal"):
+        part.with_name(name).unlink(missing_ok=True)
+
+
+def _to_2(db: sqlite3.Connection, path: Path, report: Report) -> None:
     """Give every row a checksum, and pictures a table of their own."""
-    (create_entries,) = (each for each in schema.STATEMENTS if each.startswith("CREATE TABLE entries "))
-    (create_pictures,) = (each for each in schema.STATEMENTS if each.startswith("CREATE TABLE pictures "))
-    db.execute(create_pictures)
+    summaries = _readable_summaries(path)
+    create = {each.split()[2]: each for each in schema.STATEMENTS if each.startswith("CREATE TABLE ")}
+    db.execute(create["pictures"])
     for rows in _chunks(db, records.PICTURES, "(SELECT id AS entry, picture FROM main.entries)"):
         _insert(db, "pictures", records.PICTURES, rows)
     last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'entries'").fetchone()
-    db.execute(create_entries.replace("CREATE TABLE entries ", "CREATE TABLE new_entries ", 1))
+    db.execute(create["entries"].replace("CREATE TABLE entries ", "CREATE TABLE new_entries ", 1))
     for rows in _chunks(db, records.ENTRIES, "main.entries"):
         report(_insert(db, "new_entries", records.ENTRIES, rows))
     db.execute("DROP TABLE entries")
@@ -80,16 +97,32 @@ def _to_2(db: sqlite3.Connection, report: Report) -> None:
         db.execute("DELETE FROM sqlite_sequence WHERE name = 'entries'")
         db.execute("INSERT INTO sqlite_sequence VALUES ('entries', ?)", last)
     columns = [row[1] for row in db.execute("PRAGMA table_info (metadata)")][1:]
-    kinds = records.metadata_kind(columns), records.DESCRIPTORS, records.FAILURES, records.SUMMARIES, records.SETTINGS
-    for kind in kinds:
+    for kind in (records.metadata_kind(columns), records.DESCRIPTORS, records.FAILURES, records.SETTINGS):
         db.execute(f"ALTER TABLE {kind.table} ADD COLUMN {quoted(schema.CHECKSUM)} INTEGER")
         for rows in _chunks(db, kind, kind.table):
             _sign(db, kind, rows)
             report(len(rows) if kind is records.DESCRIPTORS else 0)
+    db.execute("ALTER TABLE summaries RENAME TO old_summaries")
+    db.execute(create["summaries"])
+    if summaries is not None:
+        _insert(db, "summaries", records.SUMMARIES, summaries)
+        db.execute("DROP TABLE old_summaries")
     _insert(db, "settings", records.SETTINGS, [("structure", schema.fingerprint(db))])
 
 
-STEPS: dict[int, Callable[[sqlite3.Connection, Report], None]] = {1: _to_2}
+def _readable_summaries(path: Path) -> list[tuple[Any, ...]] | None:
+    """The summaries, which are derived from the rest; None if a page of them is damaged and cannot even be freed.
+
+    A connection that has met a damaged page cannot write any more, so this is tried with another one.
+    """
+    with closing(connect(path)) as db:
+        try:
+            return db.execute("SELECT id, arrays FROM main.summaries").fetchall()
+        except sqlite3.DatabaseError:
+            return None
+
+
+STEPS: dict[int, Callable[[sqlite3.Connection, Path, Report], None]] = {1: _to_2}
 """From each older version to the next."""
 
 

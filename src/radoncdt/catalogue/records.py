@@ -1,7 +1,7 @@
 """Rows of a catalogue file: what every field must be, and the checksum of a row.
 
 A catalogue is one file, which may be damaged or come from somebody else. Whatever is read from it passes through
-`verify` or `problems_of`, so that nothing behind this module has to expect wrong types, sizes or ranges.
+`problems_of`, so that nothing behind this module has to expect wrong types, sizes or ranges.
 """
 
 import json
@@ -9,7 +9,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,7 @@ Expected = str | None
 Check = Callable[[Any], Expected]
 
 MAX_NAME = 10_000  # characters of a file name
-MAX_NOTE = 100_000  # characters of a note, a reason or a cell of metadata written by any version
+MAX_NOTE = 2**24  # characters of a note, a reason or a cell of metadata; older versions had no limit
 MAX_SETTING = 2**24  # characters of a setting
 MAX_PICTURE = 2**20  # bytes of the PNG file of a picture
 MAX_SIDE = 2**20  # pixels of a side of an image
@@ -96,9 +96,14 @@ class Kind:
     fields: Mapping[str, Check]
     """Columns except the checksum, in the order of the table; the first is the key."""
 
-    @property
+    @cached_property
     def key(self) -> str:
         return next(iter(self.fields))
+
+    @cached_property
+    def by_name(self) -> list[tuple[bytes, int]]:
+        """The fields in the order of their names, encoded, with their positions."""
+        return sorted((f"\0{name}\0".encode(), position) for position, name in enumerate(self.fields))
 
 
 _ENTRY_NUMBER = _whole(1, 2**63 - 1)
@@ -158,18 +163,21 @@ class EntryRow(NamedTuple):
     note: str
 
 
+_TYPES = {int: b"i", float: b"f", str: b"s", bytes: b"b"}
+
+
 def checksum(kind: Kind, values: Sequence[Any]) -> int:
     """CRC-32 of a row: the name of its table, and name, type, length and content of every field that is not NULL.
 
     Fields are taken in the order of their names, so that a new column of metadata changes nothing.
     """
-    total = zlib.crc32(kind.table.encode())
-    for name, value in sorted(zip(kind.fields, values), key=lambda field: field[0]):
+    parts = [kind.table.encode()]
+    for name, position in kind.by_name:
+        value = values[position]
         if value is not None:
-            data = value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
-            head = f"\0{name}\0{type(value).__name__}\0{len(data)}\0".encode()
-            total = zlib.crc32(data, zlib.crc32(head, total))
-    return total
+            data = value if type(value) is bytes else str(value).encode("utf-8", "surrogatepass")
+            parts += name, _TYPES.get(type(value), b"?"), b"%d:" % len(data), data
+    return zlib.crc32(b"".join(parts))
 
 
 def problems_of(kind: Kind, values: Sequence[Any], stored: Any, *, version: int) -> list[str]:

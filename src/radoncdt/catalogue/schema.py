@@ -107,7 +107,7 @@ def create(db: sqlite3.Connection) -> None:
 
 def header(db: sqlite3.Connection) -> tuple[int, int, int]:
     """The application and the version that a file says it is of, and how many tables it has."""
-    asked = "PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM main.sqlite_master"
+    asked = "PRAGMA application_id", "PRAGMA user_version", "SELECT count(name) FROM main.sqlite_master"
     application, version, tables = (int(db.execute(statement).fetchone()[0]) for statement in asked)
     return application, version, tables
 

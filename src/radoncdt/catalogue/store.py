@@ -23,9 +23,11 @@ from radoncdt.catalogue import connection, migration, records, schema
 from radoncdt.catalogue.connection import explaining
 from radoncdt.catalogue.errors import CatalogueError
 from radoncdt.catalogue.limits import limit_steps
-from radoncdt.catalogue.metadata import Value, quoted
+from radoncdt.catalogue.metadata import MOST_COLUMNS, MetadataError, Value, quoted
 from radoncdt.catalogue.records import EntryRow, Kind
 from radoncdt.descriptors import Descriptors, Settings
+
+SIZE = 2**24  # bytes that a statement may return, beside twice the size of the file
 
 SETTINGS = Settings(n_angles=64, n_levels=32, moments="robust", nu=10.0, trim=1 / 16)
 """Settings of the descriptors of a new catalogue."""
@@ -33,6 +35,10 @@ SETTINGS = Settings(n_angles=64, n_levels=32, moments="robust", nu=10.0, trim=1 
 STEPS, STEPS_PER_BYTE = 20_000_000, 5
 """Steps of SQLite's virtual machine that one statement may take, and further ones for each byte of the file. Reading
 everything takes far fewer; a damaged or hostile file could take forever."""
+
+
+PARTS = ("pictures", "metadata", "descriptors")
+"""Tables with one row for each entry."""
 
 
 class Entry(NamedTuple):
@@ -85,13 +91,23 @@ class Snapshot:
 
     def __init__(self, store: "Store", db: sqlite3.Connection, version: int) -> None:
         self.store, self.db, self.version = store, db, version
-        self._steps = STEPS + STEPS_PER_BYTE * (store.path.stat().st_size if store.path.exists() else 0)
+        size = store.path.stat().st_size if store.path.exists() else 0
+        self._steps, self._size = STEPS + STEPS_PER_BYTE * size, SIZE + 2 * size
         self._lock = threading.Lock()
 
     def rows(self, statement: str, values: Sequence[Any] = (), *, steps: int | None = None) -> list[tuple[Any, ...]]:
         """The rows that a statement yields. By default it may take as many steps as the size of the file allows."""
         with self._lock, explaining(self.store.path), limit_steps(self.db, steps or self._steps):
-            return self.db.execute(statement, values).fetchall()
+            return list(self._limited(self.db.execute(statement, values)))
+
+    def _limited(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+        """Rows that hold no more than a file of this size can. A damaged or hostile file could repeat them forever."""
+        size = 0
+        for row in rows:
+            size += sum(len(value) for value in row if type(value) in (str, bytes))
+            if size > self._size:
+                raise CatalogueError(f"{self.store.path}: is damaged: it repeats itself")
+            yield row
 
     # ------------------------------------------------------------ rows that are verified
 
@@ -145,7 +161,7 @@ class Snapshot:
 
     def count(self) -> int:
         """How many entries there are."""
-        return int(self.rows("SELECT count(*) FROM entries")[0][0])
+        return int(self.rows("SELECT count(id) FROM entries")[0][0])  # of count(*) SQLite counts no steps
 
     def state(self) -> tuple[int, int]:
         """Another pair whenever entries were added or removed; numbers are never given twice."""
@@ -159,10 +175,12 @@ class Snapshot:
             raise CatalogueError(f"{self.store.path}: is damaged: the numbers of its entries are not whole")
         return np.sort(np.array(found, np.int64))
 
-    def check_entries(self, numbers: Iterable[int]) -> None:
-        """Refuse numbers that no entry has."""
+    def check_entries(self, numbers: Iterable[int], *, parts: bool = False) -> None:
+        """Refuse numbers that no entry has, or, with `parts`, of which not even parts of a damaged entry are left."""
         wanted = list(numbers)
-        there = {row[0] for row in self.rows(f"SELECT id FROM entries {_among('id', wanted)}")}
+        tables = {"entries": "id", **(dict.fromkeys(PARTS, "entry") if parts else {})}
+        found = [self.rows(f"SELECT {key} FROM {table} {among(key, wanted)}") for table, key in tables.items()]
+        there = {row[0] for rows in found for row in rows}
         for number in wanted:
             if number not in there:
                 raise CatalogueError(f"{self.store.path}: there is no entry {number}")
@@ -174,7 +192,7 @@ class Snapshot:
     def entries(self, numbers: Iterable[int] | None = None, *, missing_ok: bool = False) -> list[EntryRow]:
         """All entries, or some, by their numbers."""
         wanted = None if numbers is None else list(numbers)
-        found = [EntryRow(*row) for row in self.read(records.ENTRIES, _among("id", wanted))]
+        found = [EntryRow(*row) for row in self.read(records.ENTRIES, among("id", wanted))]
         if not missing_ok:
             self._check_all(records.ENTRIES, wanted or [], [entry.id for entry in found])
         return found
@@ -185,16 +203,14 @@ class Snapshot:
         names = [str(row[1]) for row in self.rows("PRAGMA table_info (metadata)")]
         return [name for name in names[1:] if name != schema.CHECKSUM]
 
-    @property
+    @cached_property
     def metadata_kind(self) -> Kind:
         return records.metadata_kind(self.columns)
 
     def metadata(self, numbers: Iterable[int] | None = None) -> dict[int, dict[str, Value]]:
         """The metadata of all entries, or of some, by their numbers."""
         kind, wanted = self.metadata_kind, None if numbers is None else list(numbers)
-        found = {
-            number: dict(zip(self.columns, values)) for number, *values in self.read(kind, _among("entry", wanted))
-        }
+        found = {number: dict(zip(self.columns, values)) for number, *values in self.read(kind, among("entry", wanted))}
         self._check_all(kind, wanted or [], found)
         return found
 
@@ -205,14 +221,14 @@ class Snapshot:
     def pictures(self, numbers: Iterable[int]) -> dict[int, bytes]:
         """The pictures of some entries."""
         wanted = list(numbers)
-        found = dict(self.read(records.PICTURES, _among("entry", wanted)))
+        found = dict(self.read(records.PICTURES, among("entry", wanted)))
         self._check_all(records.PICTURES, wanted, found.keys())
         return found
 
     def descriptors(self, numbers: Sequence[int] | NDArray[np.int64]) -> Descriptors:
         """The descriptors of some entries, in their order, which must be ascending."""
         wanted = [int(number) for number in numbers]
-        rows = self.read(records.DESCRIPTORS, _among("entry", wanted))
+        rows = self.read(records.DESCRIPTORS, among("entry", wanted))
         self._check_all(records.DESCRIPTORS, wanted, [row[0] for row in rows])
         frames = np.array([(entry.height, entry.width) for entry in self.entries(wanted)], np.int64).reshape(-1, 2)
         found = records.unpacked([row[1:] for row in rows], frames, self.settings)
@@ -228,7 +244,8 @@ class Snapshot:
             raise self.damaged(kind, missing[0], f"its row is missing from the table {kind.table!r}")
 
 
-def _among(column: str, numbers: Iterable[int] | None) -> str:
+def among(column: str, numbers: Iterable[int] | None) -> str:
+    """The condition that a column has one of some numbers; none for all rows."""
     return "" if numbers is None else f"WHERE {column} IN ({','.join(str(int(number)) for number in numbers)})"
 
 
@@ -319,16 +336,22 @@ class Transaction(Snapshot):
     def _add_columns(self, names: Iterable[str]) -> None:
         there = {name.lower() for name in self.columns}
         new = {name.lower(): name for name in names if name.lower() not in there}
+        if new and len(there) + len(new) > MOST_COLUMNS:
+            raise MetadataError(
+                f"{self.store.path}: must not have more than {MOST_COLUMNS} columns of metadata, got {len(there)} and "
+                f"{len(new)} new ones"
+            )
         for name in new.values():
             self._execute(f"ALTER TABLE metadata ADD COLUMN {quoted(name)} TEXT")
         if new:
-            del self.columns  # they are read again
+            for name in ("columns", "metadata_kind"):
+                self.__dict__.pop(name, None)  # they are read again
             self.put_structure()
 
     def remove(self, numbers: Iterable[int]) -> None:
         """Forget entries, and all that belongs to them, damaged or not."""
         for number in numbers:
-            for table in ("pictures", "metadata", "descriptors"):
+            for table in PARTS:
                 self._execute(f"DELETE FROM {table} WHERE entry = ?", [number])
             self._execute("DELETE FROM entries WHERE id = ?", [number])
 
@@ -366,12 +389,12 @@ class Store:
     # ------------------------------------------------------------ connections
 
     def _connect(self) -> sqlite3.Connection:
-        """A new connection. One to an empty file shows an empty catalogue in memory, unless it may be made there."""
+        """A new connection. An empty file becomes a catalogue if it may be changed, or else is shown as one."""
         db = connection.connect(self.path, create=self._create, write=self._write)
         try:
             if any(schema.header(db)):
                 return db
-            if not self._create:
+            if not self._write:
                 db.close()
                 db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
             create(db)
@@ -391,7 +414,7 @@ class Store:
             db = self._connect() if db is None else db
         keep = False
         try:
-            with explaining(self.path):
+            with explaining(self.path), limit_steps(db, STEPS):
                 db.execute(begin)
                 version = schema.check_structure(db, self.path)
                 for view in schema.VIEWS.get(version, ()):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from radoncdt._text import shortened
 from radoncdt.catalogue.errors import CatalogueError
-from radoncdt.catalogue.metadata import LONGEST_TITLE, quoted
+from radoncdt.catalogue.metadata import LONGEST_TITLE
 from radoncdt.catalogue.store import Snapshot
 
 READABLE = {"entries": frozenset({"id", "file", "note"}), "metadata": None}
@@ -36,11 +36,13 @@ FUNCTIONS = frozenset(
     | {"substr", "substring", "trim", "ltrim", "rtrim", "typeof", "upper", "iif"}
 )
 
-LONGEST = 50_000
-"""Bytes of a condition, and of every text in it. The longest cell of metadata has fewer."""
+LONGEST = 50_000  # bytes of a condition
+
+LONGEST_TEXT = 600_000
+"""Bytes of a text that is compared. Older versions stored cells of up to 131,072 characters, each of up to 4 bytes."""
 
 LIMITS = {
-    sqlite3.SQLITE_LIMIT_LENGTH: LONGEST,
+    sqlite3.SQLITE_LIMIT_LENGTH: LONGEST_TEXT,
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: LONGEST + 1000,
     sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 200,
     sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
@@ -55,15 +57,17 @@ TOKENS = re.compile(
       --[^\n]*                              # comments
     | /\*.*?(?:\*/|\Z)
     | '[^']*(?:''[^']*)*(?:'|\Z)           # a text, in which '' is one apostrophe
-    | "(?P<double>[^"]*(?:""[^"]*)*)"      # names
-    | `(?P<back>[^`]*(?:``[^`]*)*)`
-    | \[(?P<square>[^]]*)\]
+    | "(?P<double>[^"]*(?:""[^"]*)*)(?:"|\Z)  # names
+    | `(?P<back>[^`]*(?:``[^`]*)*)(?:`|\Z)
+    | \[(?P<square>[^]]*)(?:\]|\Z)
     """,
     re.VERBOSE | re.DOTALL,
 )
 """Comments, texts and quoted names of SQL; everything else is skipped."""
 
 DOT = re.compile(r"\s*\.")
+NOT_A_COLUMN = re.compile(r"\b(?:collate|as)\s{0,9}\Z", re.IGNORECASE)
+"""What stands before a name that is not a column's."""
 
 FAULTS = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_TOOBIG})
 """Errors of SQLite that a condition is to blame for, and not the file."""
@@ -83,8 +87,7 @@ def admitted(snapshot: Snapshot, condition: str) -> NDArray[np.int64]:
     for name in _quoted_names(condition):
         if _folded(name) not in map(_folded, known):
             raise _wrong(condition, f"no such column: {name}", columns)
-    shown = ", ".join(["m.entry", *(f"m.{quoted(name)}" for name in columns), "e.file", "e.note"])
-    marks = f"SELECT {shown} FROM main.metadata m JOIN main.entries e ON e.id = m.entry"
+    marks = "SELECT m.*, e.file, e.note FROM main.metadata m JOIN main.entries e ON e.id = m.entry"
     try:
         with _restricted(snapshot.db, refused):
             rows = snapshot.rows(f"SELECT entry FROM ({marks}) WHERE (\n{condition}\n) ORDER BY entry", steps=STEPS)
@@ -126,12 +129,13 @@ def _restricted(db: sqlite3.Connection, refused: list[str]) -> Iterator[None]:
 
 
 def _quoted_names(condition: str) -> Iterator[str]:
-    """Names in double quotes, backquotes or square brackets that are not followed by a dot, as those of tables are.
+    """Names of columns in double quotes, backquotes or square brackets. Those of tables are followed by a dot.
 
     SQLite takes a name in double quotes for a text if there is no such column.
     """
     for token in TOKENS.finditer(condition):
-        if token.lastgroup is not None and not DOT.match(condition, token.end()):
+        before = condition[max(0, token.start() - 20) : token.start()]
+        if token.lastgroup is not None and not DOT.match(condition, token.end()) and not NOT_A_COLUMN.search(before):
             quote = {"double": '"', "back": "`"}.get(token.lastgroup)
             name = token[token.lastgroup]
             yield name.replace(2 * quote, quote) if quote else name

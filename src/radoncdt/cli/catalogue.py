@@ -131,8 +131,8 @@ taken to be the same mark.""",
         "bring a catalogue of an older version to the newest schema",
         epilog="""\
 Older catalogues stay searchable as they are. Commands that change a catalogue migrate it first, so this command is
-only needed to choose the moment. A backup of the old file is made beside it and kept. After an interruption the same
-command goes on where it stopped.""",
+only needed to choose the moment. A backup of the old file is made beside it and kept. An interruption leaves the
+catalogue as it was.""",
     )
 
 

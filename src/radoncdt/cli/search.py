@@ -39,8 +39,8 @@ Maps whose scale factors differ by more than a factor of 4, or that shear by mor
 and --max-shear narrow these limits or widen them; "none" admits every map.
 
 Chances are learnt from the catalogue's own marks, by the first search and by one after half of the entries have
-changed, which takes up to a minute, and are kept in its file (where that cannot be written, every command learns them
-anew, but with --no-chances). With fewer than 30 entries there are none.
+changed, which takes up to a minute, and are kept in its file. If the file cannot be written, or was not migrated from
+an older schema, every command learns them again; --no-chances avoids that. With fewer than 30 entries there are none.
 
 Conditions after --where are those of SQL, on the columns of the metadata:
   "motif = 'crown' and date < 1500"    "place like '%burg'"    "date between 1470 and 1480 or date is null"

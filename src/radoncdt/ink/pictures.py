@@ -176,7 +176,7 @@ def _errors_that_name(name: str, file: IO[bytes] | None = None) -> Iterator[None
         yield
     except UnidentifiedImageError:
         empty = file is not None and file.seek(0, os.SEEK_END) == 0
-        raise InkError(f"{name}: {'is empty' if empty else 'is no image that Pillow knows'}") from None
+        raise InkError(f"{name}: {'is empty' if empty else 'is not an image of a known format'}") from None
     except Image.DecompressionBombError:
         most = 2 * (Image.MAX_IMAGE_PIXELS or 0)
         raise InkError(f"{name}: has more than {most} pixels; reduce its size first") from None

@@ -197,7 +197,7 @@ def test_titles_may_be_anything(folder):
         assert catalogue.search("marks/001.png", size_mm=(30, 40), where="width = '7'").matches[0].entry == 2
         assert catalogue.check() == []
         catalogue.export("out.csv")
-        assert catalogue.update("out.csv") == (12, ())
+        assert catalogue.update("out.csv") == (0, ())  # what was exported is what is there
 
 
 def test_names_of_files_may_be_those_of_windows(folder):
@@ -240,7 +240,7 @@ def test_entries_follow_their_files(folder):
 def test_other_options_for_what_is_there_are_noticed(folder, capsys):
     assert run("catalogue", "add", "marks.db", "marks") == 0
     assert run("catalogue", "add", "marks.db", "marks", "--threshold", 0.8) == 0
-    assert "12 of those that were there already were read with other options" in capsys.readouterr().err
+    assert "12 existing entries were read with different options" in capsys.readouterr().err
 
 
 def test_metadata_can_be_changed(made, folder, capsys):
@@ -407,3 +407,50 @@ def test_wrong_calls_are_refused(made):
         made.add("marks", kind="sketch")
     with pytest.raises(TypeError, match="unexpected keyword"):
         made.add("marks", colour="red")
+
+
+# ---------------------------------------------------------------- what the commands say and refuse
+
+
+def test_outputs_never_replace_what_a_command_reads(made, folder, capsys):
+    made.close()
+    before = {path: path.read_bytes() for path in [folder / "marks.db", folder / "marks" / "001.png"]}
+    for command in (
+        ("catalogue", "show", "marks.db", 2, "--picture", "marks.db"),
+        ("catalogue", "show", "marks.db", 2, "--picture", "marks/001.png"),
+        ("catalogue", "export", "marks.db", "marks.db", "--force"),
+        ("search", "marks.db", "marks/001.png", "--report", "marks.db"),
+        ("ink", "marks/001.png", "--kind", "drawing", "--out", "marks/001.png"),
+        ("show", "marks/001.png", "--out", "marks/001.png"),
+        ("register", "marks/000.png", "marks/001.png", "--out", "marks/001.png"),
+    ):
+        assert run(*command) == 2, command
+    assert "must not replace" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_an_update_counts_what_changed_and_names_new_columns(made, folder, capsys):
+    made.close()
+    (folder / "more.csv").write_text(f"file,motif,refrence\n000.png,{MARKS[0].motif},\n001.png,,Briquet 1\n")
+    assert run("catalogue", "update", "marks.db", "--metadata", "more.csv") == 0
+    out, err = capsys.readouterr()
+    assert "1 of 12 entries changed" in out
+    assert "'refrence' is a new column of metadata; did you mean 'reference'?" in err
+
+
+def test_a_list_without_entries_says_so(made, capsys):
+    made.close()
+    assert run("catalogue", "list", "marks.db", "--where", "motif = 'no such motif'") == 0
+    assert "no entry fulfils the condition" in capsys.readouterr().err
+
+
+def test_damaged_entries_can_be_left_out_of_an_export(made, folder, capsys):
+    made.close()
+    change("marks.db", "UPDATE metadata SET motif = 'damaged' WHERE entry = 4")
+    assert run("catalogue", "export", "marks.db", "out.npz") == 2
+    assert run("catalogue", "export", "marks.db", "out.npz", "--skip-damaged") == 1
+    out, err = capsys.readouterr()
+    assert "out.npz: 11 entries" in out
+    assert "left out: " in err
+    assert "entry 4 is damaged" in err
+    assert len(radoncdt.Descriptors.load("out.npz")) == 11

@@ -90,6 +90,12 @@ def test_masks_may_be_any_source(folder):
             assert_array_equal(read_ink("dark.png", mask=mask), expected)
 
 
+def closed_file():
+    file = io.BytesIO(b"bytes")
+    file.close()
+    return file
+
+
 @pytest.mark.parametrize(
     ("source", "error", "message"),
     [
@@ -100,6 +106,7 @@ def test_masks_may_be_any_source(folder):
         (3, InkError, r"`source`: must have the shape \(H, W\)"),
         (np.ones((2, 3, 4, 5)), InkError, r"`source`: must have the shape \(H, W\)"),
         (io.BytesIO(b""), InkError, "`source`: is empty"),
+        (closed_file(), ValueError, "`source` must be an open file, got one that is closed"),
         (io.BytesIO(b"no image"), InkError, "`source`: is not an image"),
         (Image.new("L", (0, 0)), InkError, "`source`: "),
         (Image.new("L", (9, 9), 200), InkError, "`source`: no pixel is darker"),

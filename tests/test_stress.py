@@ -1,6 +1,12 @@
 """Short versions of the parts of ``make stress``; none of them depends on time."""
 
+import os
+
 import pytest
+
+if os.name == "nt":
+    pytest.skip("commands are forked and killed, which Windows cannot do", allow_module_level=True)
+
 from stress import damage, interleaved, kills, threads
 
 SEED = 0

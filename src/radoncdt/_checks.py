@@ -46,7 +46,7 @@ def not_in_colours(shape: tuple[int, ...], name: str) -> None:
     if len(shape) >= 3 and shape[-1] in (3, 4) and min(shape[-3:-1]) > 4:
         raise ValueError(
             f"`{name}` must have shape (H, W) or (…, H, W), got {shape}, which looks like an image in colours; "
-            "`radoncdt.ink.find_ink` turns that into a measure, and a stack of narrow images goes in a list of "
+            "`radoncdt.ink.find_ink` turns one such image into a measure; pass a stack of narrow images as a list of "
             "two-dimensional arrays"
         )
 

@@ -143,7 +143,7 @@ class Catalogue:
         return added._replace(unused=tuple(name for name in table if name not in used))
 
     def update(self, metadata: str | os.PathLike[str]) -> tuple[int, tuple[str, ...]]:
-        """Change what is known of entries by a CSV file; how many changed, and the lines that belong to no entry.
+        """Change the metadata of entries by a CSV file; how many changed, and the lines that belong to no entry.
 
         Its column "file" names entries as `add` does; empty cells change nothing.
         """
@@ -151,9 +151,9 @@ class Catalogue:
         with self._store.transaction() as transaction:
             entries = [(entry.id, Path(entry.file)) for entry in transaction.entries()]
             found = [(number, row) for number, file in entries if (row := row_of(table, file)) is not None]
-            transaction.set_metadata([(number, values) for number, (_, values) in found])
+            changed = transaction.set_metadata([(number, values) for number, (_, values) in found])
         used = {name for _, (name, _) in found}
-        return len(found), tuple(name for name in table if name not in used)
+        return changed, tuple(name for name in table if name not in used)
 
     def set(self, number: int, **metadata: str | None) -> None:
         """Change what is known of one entry; None forgets it."""
@@ -206,10 +206,24 @@ class Catalogue:
             options = asdict(records.ink_options(snapshot.entries([number])[0].ink))
         return {name: value for name, value in options.items() if value is not None}
 
-    def export(self, path: str | os.PathLike[str]) -> int:
-        """Write all entries to a .csv or .json file, or with their descriptors to an .npz file; how many."""
+    @property
+    def columns(self) -> list[str]:
+        """The names of the metadata."""
         with self._store.snapshot() as snapshot:
-            return exporting.export(snapshot, _entries(snapshot), Path(path))
+            return list(snapshot.columns)
+
+    def export(self, path: str | os.PathLike[str], *, skip_damaged: bool = False) -> int:
+        """Write all entries to a .csv or .json file, or with their descriptors to an .npz file; how many.
+
+        Parameters
+        ----------
+        path : path
+        skip_damaged : bool
+            Whether to leave out damaged entries, with a warning for each; otherwise the first one is an error.
+        """
+        with self._store.snapshot() as snapshot:
+            entries = _sound_entries(snapshot) if skip_damaged else _entries(snapshot)
+            return exporting.export(snapshot, entries, Path(path))
 
     def check(self, *, progress: bool = False) -> list[Problem]:
         """Verify every row, and every file that an entry was read from; what is wrong, nothing if all is well."""
@@ -374,3 +388,15 @@ def _size(value: object) -> tuple[float, float]:
     if sides.shape != (2,) or not (sides > 0).all():
         raise ValueError(f"`size_mm` must be width and height in millimetres, got {value!r}")
     return float(sides[0]), float(sides[1])
+
+
+def _sound_entries(snapshot: Snapshot) -> list[dict[str, Any]]:
+    """The entries that are not damaged, with a warning for each of the others."""
+    found = []
+    for number in snapshot.numbers().tolist():
+        try:
+            snapshot.descriptors([number])
+            found += _entries(snapshot, [number])
+        except CatalogueError as error:
+            warnings.warn(f"left out: {error}", stacklevel=4)
+    return found

@@ -188,7 +188,7 @@ def problems_of(kind: Kind, values: Sequence[Any], stored: Any, *, version: int)
         if (expected := check(value)) is not None
     ]
     if version > 1 and stored != checksum(kind, values):
-        found.append(f"{kind.table}: the checksum does not fit, so the row is damaged")
+        found.append(f"{kind.table}: the checksum does not fit")
     return found
 
 

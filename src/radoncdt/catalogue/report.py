@@ -216,7 +216,7 @@ def csv(results: Iterable[Result]) -> bytes:
     A column of metadata that is named as one of the others is called metadata_NAME, or that with more underscores
     behind it if there is such a column, too.
     """
-    matches = [(result.query.name, match) for result in results for match in result.matches]
+    matches = [(result.query.file or result.query.name, match) for result in results for match in result.matches]
     titles = unique_titles(dict.fromkeys(name for _, match in matches for name in match.metadata))
     rows = [
         {titles[name]: value for name, value in match.metadata.items()} | dict(zip(OWN, _own(query, match)))

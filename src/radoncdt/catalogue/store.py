@@ -320,8 +320,12 @@ class Transaction(Snapshot):
                     self._execute("UPDATE entries SET file = ? WHERE id = ?", [names[0], number])
                     self._sign_entry(row._replace(file=names[0]))
 
-    def set_metadata(self, values: Iterable[tuple[int, dict[str, Value]]]) -> None:
-        """Set some metadata of some entries. New columns are added; entries that are gone are passed over."""
+    def set_metadata(self, values: Iterable[tuple[int, dict[str, Value]]]) -> int:
+        """Set some metadata of some entries; how many changed.
+
+        New columns are added; entries that are gone are passed over.
+        """
+        changed = 0
         for number, row in values:
             if not row:
                 continue
@@ -331,7 +335,10 @@ class Transaction(Snapshot):
             for _, *before in self.read(kind, "WHERE entry = ?", [number]):
                 merged = dict(zip(list(kind.fields)[1:], before))
                 merged.update({names[name.lower()]: value for name, value in row.items()})
-                self._write(kind, [number, *merged.values()])
+                if list(merged.values()) != before:
+                    self._write(kind, [number, *merged.values()])
+                    changed += 1
+        return changed
 
     def _add_columns(self, names: Iterable[str]) -> None:
         there = {name.lower() for name in self.columns}

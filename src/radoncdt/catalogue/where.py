@@ -150,7 +150,7 @@ def _wrong(condition: str, why: str, columns: list[str]) -> CatalogueError:
     known = ["file", *columns]
     missing = re.match(r"no such column: (.*)", why, re.DOTALL)
     close = get_close_matches(missing[1].rsplit(".")[-1].lower()[:LONGEST_TITLE], known, 1) if missing else []
-    hint = f" (did you mean {close[0]}?)" if close else ""
+    hint = f" (did you mean {close[0]}?)" if close else " (texts are in single quotes)" if missing else ""
     return CatalogueError(
         "--where must be a condition on metadata, such as motif = 'crown' and date < 1500, got "
         f"{shortened(repr(condition))}: {shortened(why)}{hint}; the columns are {shortened(', '.join(known), 1000)}"

@@ -1,18 +1,22 @@
 """``radoncdt catalogue``: add, list, show, remove, update, export, check, calibrate, migrate."""
 
 import argparse
+import warnings
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from radoncdt._files import write_whole
+from radoncdt._text import shortened
 from radoncdt.catalogue import Catalogue, CatalogueError, MetadataError
 from radoncdt.catalogue.calibrating import MARKS
 from radoncdt.catalogue.metadata import LONGEST, OWN, read_table
 from radoncdt.catalogue.schema import VERSION
+from radoncdt.catalogue.store import named_file
 from radoncdt.cli.options import (
-    check_folder,
     check_jobs,
+    check_output,
     complain,
     in_words_of_the_command,
     ink_kind_options,
@@ -105,6 +109,7 @@ def add_parser(commands: Any) -> None:
 .csv a text that a spreadsheet program would take for a formula, because it begins with =, +, - or @, gets an apostrophe
 in front; add and update remove it, so that an exported table restores every cell.""",
     )
+    export.add_argument("--skip-damaged", action="store_true", help="leave out damaged entries, and name them")
     export.add_argument("--force", action="store_true", help="write over a file that is there")
     export.add_argument("out", type=Path, metavar="FILE", help="must end in .csv, .json or .npz")
 
@@ -157,6 +162,15 @@ def _to_be_changed(path: Path, *, create: bool = False) -> Catalogue:
     return Catalogue(path, create=create, write=True)
 
 
+def _tell_new_columns(before: list[str], after: list[str]) -> None:
+    """New columns may be misspelt ones."""
+    for name in after:
+        if name not in before:
+            close = get_close_matches(name, before, 1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            complain(f"{name!r} is a new column of metadata{hint}")
+
+
 @_refusing
 def _add(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     check_jobs(options, parser)
@@ -169,6 +183,7 @@ def _add(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         read_table(options.metadata)  # before a catalogue is made
     try:
         with _to_be_changed(options.catalogue, create=True) as catalogue:
+            before = catalogue.columns
             done = catalogue.add(
                 options.images,
                 metadata=options.metadata,
@@ -178,6 +193,7 @@ def _add(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
                 **ink_settings(options),
             )
             total = len(catalogue)
+            _tell_new_columns(before, catalogue.columns)
     except (ImportError, ConnectionError) as error:
         parser.error(str(error))
     except (CatalogueError, MetadataError):
@@ -189,8 +205,10 @@ def _add(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     for name in done.unused:
         complain(f"{options.metadata}: no image is named {name!r}")
     if done.otherwise:
-        more = "those that were there already were read with other options, and stay so; remove them to read them again"
-        complain(f"{done.otherwise:,} of {more}")
+        complain(
+            f"{done.otherwise:,} existing entries were read with different options and left unchanged; "
+            "remove them to read them again"
+        )
     say(
         f"{options.catalogue}: {done.added:,} added, {done.known:,} there already, "
         f"{len(done.failures):,} refused; {total:,} entries"
@@ -205,19 +223,25 @@ def _list(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
             for file, reason in catalogue.failures():
                 say(f"{file}: {reason}")
             return 0
-        for entry in catalogue.entries(options.where):
-            known = [f"{name}: {value}" for name, value in entry.items() if name not in OWN and value is not None]
-            say("  ".join([str(entry["entry"]), entry["file"], *known]))
+        entries = catalogue.entries(options.where)
+    for entry in entries:
+        known = [f"{name}: {value}" for name, value in entry.items() if name not in OWN and value is not None]
+        say("  ".join([str(entry["entry"]), entry["file"], *map(shortened, known)]))
+    if not entries:
+        complain(f"{options.catalogue}: no entry fulfils the condition" if options.where else "there are no entries")
     return 0
 
 
 @_refusing
 def _show(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    if options.picture is not None:
-        check_folder(options.picture, parser, "picture")
     with Catalogue(options.catalogue) as catalogue:
         picture, ink = catalogue.picture(options.entry), catalogue.ink_options(options.entry)
         entry = catalogue.entry(options.entry)
+        file = named_file(entry["file"], catalogue.path.parent)
+    if options.picture is not None:
+        check_output(options.picture, parser, "picture", [file])
+        if options.picture.suffix.lower() != ".png":
+            parser.error(f"--picture must end in .png, got {options.picture}")
     for name, value in entry.items():
         if value not in (None, ""):
             say(f"{name:18} {value}")
@@ -239,8 +263,10 @@ def _remove(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int
 @_refusing
 def _update(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     with _to_be_changed(options.catalogue) as catalogue:
+        before = catalogue.columns
         changed, unused = catalogue.update(options.metadata)
         total = len(catalogue)
+        _tell_new_columns(before, catalogue.columns)
     for name in unused:
         complain(f"{options.metadata}: no entry is named {name!r}")
     say(f"{options.catalogue}: {changed:,} of {total:,} entries changed, {len(unused):,} lines unused")
@@ -249,13 +275,16 @@ def _update(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int
 
 @_refusing
 def _export(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    check_folder(options.out, parser, "out")
+    check_output(options.out, parser, "out", [options.catalogue])
     if options.out.exists() and not options.force:
         parser.error(f"FILE must not be there yet, got {options.out}; --force writes over it")
-    with Catalogue(options.catalogue) as catalogue:
-        count = catalogue.export(options.out)
+    with Catalogue(options.catalogue) as catalogue, warnings.catch_warnings(record=True) as left_out:
+        warnings.simplefilter("always")
+        count = catalogue.export(options.out, skip_damaged=options.skip_damaged)
+    for warning in left_out:
+        complain(str(warning.message))
     say(f"{options.out}: {count:,} entries")
-    return 0
+    return 1 if left_out else 0
 
 
 @_refusing
@@ -264,7 +293,8 @@ def _check(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         found, total = catalogue.check(progress=True), len(catalogue)
     for problem in found:
         say(f"{'catalogue' if problem.entry is None else f'entry {problem.entry}'}: {problem.what}")
-    say(f"{options.catalogue}: {total:,} entries, {len(found):,} problems")
+    problems = "1 problem" if len(found) == 1 else f"{len(found):,} problems"
+    say(f"{options.catalogue}: {total:,} entries, {problems}")
     return 1 if found else 0
 
 

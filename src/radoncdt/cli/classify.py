@@ -7,9 +7,9 @@ from typing import Any
 
 from radoncdt._files import write_whole
 from radoncdt.cli.options import (
-    check_folder,
     check_jobs,
     check_matplotlib,
+    check_output,
     complain,
     drawable,
     in_words_of_the_command,
@@ -48,9 +48,9 @@ examples:
 
 def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     check_jobs(options, parser)
-    check_folder(options.out, parser)
+    check_output(options.out, parser)
     if options.confusion is not None:
-        check_folder(options.confusion, parser, "confusion")
+        check_output(options.confusion, parser, "confusion")
         check_matplotlib(parser)
         if not drawable(options.confusion):
             parser.error(f"--confusion must end in .png, .pdf or .svg, got {options.confusion}")

@@ -10,8 +10,8 @@ import numpy as np
 
 from radoncdt._files import write_whole
 from radoncdt.cli.options import (
-    check_folder,
     check_matplotlib,
+    check_output,
     complain,
     drawable,
     in_words_of_the_command,
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         parser.error("give --show FILE.png, --out FILE.png, or both")
     for name in ("show", "out"):
         if (path := getattr(options, name)) is not None:
-            check_folder(path, parser, name)
+            check_output(path, parser, name, [options.file, options.mask])
     if options.show is not None:
         check_matplotlib(parser)
         if not drawable(options.show):

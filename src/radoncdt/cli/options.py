@@ -137,14 +137,25 @@ def check_matplotlib(parser: argparse.ArgumentParser) -> None:
         parser.error("drawing needs matplotlib: pip install 'radoncdt[plot]'")
 
 
-def check_folder(out: Path, parser: argparse.ArgumentParser, option: str = "out") -> None:
-    """Find out before the work, not after it, that a file cannot be written."""
+def check_output(
+    out: Path, parser: argparse.ArgumentParser, option: str = "out", inputs: Iterable[Path | None] = ()
+) -> None:
+    """Find out before the work, not after it, that a file cannot be written, or that it would replace an input."""
     if not out.parent.is_dir():
         parser.error(f"--{option} must be in a folder that exists, got {out}")
     if out.is_dir():
         parser.error(f"--{option} must be a file, got the folder {out}")
     if not os.access(out.parent, os.W_OK):
         parser.error(f"--{option} must be in a folder that can be written to, got {out}")
+    if out.is_file() and any(path is not None and path.exists() and path.samefile(out) for path in inputs):
+        parser.error(f"--{option} must not replace a file that the command reads, got {out}")
+    if out.is_file() and os.access(out, os.R_OK) and _is_database(out):
+        parser.error(f"--{option} must not replace a catalogue or another database, got {out}")
+
+
+def _is_database(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(16) == b"SQLite format 3\0"
 
 
 def inks(files: Iterable[Path], ink: str, refuse: Callable[[str], None]) -> Iterator[tuple[Path, NDArray[np.float32]]]:

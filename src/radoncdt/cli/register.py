@@ -12,9 +12,9 @@ import radoncdt
 from radoncdt._files import write_whole
 from radoncdt.cli.options import (
     check_counts,
-    check_folder,
     check_jobs,
     check_matplotlib,
+    check_output,
     complain,
     drawable,
     in_words_of_the_command,
@@ -68,7 +68,7 @@ ten times as much as another. The exit status is 0 for a credible map, 1 if an i
 def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     for name in ("out", "json"):
         if getattr(options, name) is not None:
-            check_folder(getattr(options, name), parser, name)
+            check_output(getattr(options, name), parser, name, [options.moving, options.fixed])
     check_counts(options, parser)
     check_jobs(options, parser)
     if options.out is not None:

@@ -15,8 +15,8 @@ from radoncdt.catalogue import report as pages
 from radoncdt.catalogue.connection import may_write
 from radoncdt.catalogue.schema import VERSION
 from radoncdt.cli.options import (
-    check_folder,
     check_jobs,
+    check_output,
     complain,
     in_words_of_the_command,
     ink_kind_options,
@@ -121,7 +121,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         parser.error(f"--top must be at least 1, got {options.top}")
     for name in ("report", "csv"):
         if (path := getattr(options, name)) is not None:
-            check_folder(path, parser, name)
+            check_output(path, parser, name, [options.catalogue, options.image, options.mask])
             if path.suffix.lower() not in ENDINGS[name]:
                 parser.error(f"--{name} must end in {' or '.join(ENDINGS[name])}, got {path}")
     if options.quiet and options.report is None and options.csv is None:

@@ -11,8 +11,8 @@ from radoncdt._files import write_whole
 from radoncdt._text import printable
 from radoncdt.cli.options import (
     check_counts,
-    check_folder,
     check_matplotlib,
+    check_output,
     common_options,
     complain,
     drawable,
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     if out is not None and len(paths) > 1 and not out.is_dir():
         parser.error(f"--out must be a folder that exists, for {len(paths)} images, got {out}")
     if out is not None and not out.is_dir():
-        check_folder(out, parser)
+        check_output(out, parser, inputs=paths)
         if not drawable(out):
             parser.error(f"--out must be a folder that exists, or a file that ends in .png, .pdf or .svg, got {out}")
     refused: list[str] = []

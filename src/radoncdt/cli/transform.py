@@ -16,8 +16,8 @@ from radoncdt._tables import csv_row
 from radoncdt._text import printable
 from radoncdt.cli.options import (
     check_counts,
-    check_folder,
     check_jobs,
+    check_output,
     common_options,
     complain,
     files,
@@ -81,8 +81,8 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     check_jobs(options, parser)
     if options.out.suffix.lower() not in (".npz", ".csv"):
         parser.error(f"--out must end in .npz or .csv, got {options.out}")
-    check_folder(options.out, parser)
     paths = files(options, parser)
+    check_output(options.out, parser, inputs=paths)
     pool = None if options.pool == "none" else options.pool
     try:
         if pool:

@@ -78,6 +78,9 @@ class Watermarks(Sequence[Mark]):
     twins: NDArray[np.intp]
     """Of each mark the number of its near-twin, −1 if it has none."""
 
+    def __repr__(self) -> str:
+        return f"Watermarks({len(self)} marks)"
+
     def __len__(self) -> int:
         return len(self.marks)
 

@@ -143,7 +143,8 @@ def _grey(grey: Grey, keep: Mask, options: InkOptions, name: str) -> Grey:
 
 
 def _nothing(name: str, dark: bool) -> InkError:
-    return InkError(f"{name}: no pixel is {'darker' if dark else 'brighter'} than the paper")
+    kind = "; a photograph in transmitted light is of the kind 'photo'" if dark else ""
+    return InkError(f"{name}: no pixel is {'darker' if dark else 'brighter'} than the paper{kind}")
 
 
 # ---------------------------------------------------------------- drawing

@@ -99,6 +99,8 @@ def _seekable(file: Any, argument: str) -> IO[bytes]:
     """A file that can be read from its beginning, whatever was read of it; the rest of one that cannot."""
     if isinstance(file, io.TextIOBase):
         raise TypeError(f"`{argument}` must be a file opened to read bytes, got one opened to read text")
+    if getattr(file, "closed", False):
+        raise ValueError(f"`{argument}` must be an open file, got one that is closed")
     if not hasattr(file, "seekable") or not file.seekable():
         return BytesIO(file.read())
     file.seek(0)

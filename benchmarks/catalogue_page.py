@@ -32,14 +32,13 @@ def measured_figures() -> Figures:
 
 
 def share(figure: float) -> str:
-    """Of 1, with three digits and no zero before the point."""
-    return f"{figure:.3f}".removeprefix("0")
+    """A share with three digits."""
+    return f"{figure:.3f}"
 
 
 def number(figure: float, digits: int = 2) -> str:
-    """With so many digits that count, and no zero before the point."""
-    text = f"{float(f'{figure:.{digits}g}'):,.10g}"
-    return text.removeprefix("0") if text != "0" else text
+    """A figure with some significant digits."""
+    return f"{float(f'{figure:.{digits}g}'):,.10g}"
 
 
 # ---------------------------------------------------------------- docs/catalogue.md

@@ -3,9 +3,13 @@
 Registration reads its map off moments and projections, and these depend on where the mass is: an image that is sampled
 again, or lines that are drawn again, have their mass in slightly different places. Therefore two images are compared
 pixel by pixel in the end, and two PointClouds by the transport of their projections, both with Gauss–Newton steps.
+
+Pixels are means over squares, or values between such means, and a map stretches the squares of the moving image. So one
+picture is a little more blurred than the other, and lines drawn with the same pen differ in width. Such a difference
+must not be mistaken for a part of the map. Both pictures are blurred by the same Gaussian, and what remains of the
+difference is estimated with the map: a blur with covariance C adds ½ tr(C ∇²f) to a picture f, up to higher orders.
 """
 
-from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -19,8 +23,14 @@ SIDE = 16
 """The coarsest picture of an image has at least this many pixels along its shorter side."""
 POINTS = 4000
 """At most this many pixels of the fixed image are compared."""
+BLUR = 1.0
+"""Standard deviation, in pixels of the fixed picture, of the Gaussian by which both pictures are blurred."""
+FAINT = 0.02
+"""Pixels of the blurred picture with less ink than this share of the largest value are not compared."""
 MOST_OCTAVES = 10
 """Images whose sizes differ by more than this power of two are not compared pixel by pixel."""
+MOST_ASPECT = 10.0
+"""Maps with a larger aspect are not refined by pixels, because one direction is nearly lost."""
 ROUNDS = 6
 """Gauss–Newton steps, at most: at each resolution of images, and for PointClouds."""
 STILL = 1e-3
@@ -53,18 +63,31 @@ def refine(
         Whether the map is a similarity, and has to stay one.
     """
     start = np.column_stack([matrix, shift])
-    basis = np.eye(6)  # the changes of the map that are allowed, one per column
-    if similarity:
-        sign = np.sign(np.linalg.det(matrix))
-        basis = np.array([[1, 0, 0, 0, sign, 0], [0, -sign, 0, 1, 0, 0], [0, 0, 1, 0, 0, 0], [0, 0, 0, 0, 0, 1.0]]).T
-    if isinstance(moving, PointCloud) and isinstance(fixed, PointCloud):
-        found = _by_transport(moving, fixed, start, basis, directions, levels)
-    elif isinstance(moving, PointCloud) or isinstance(fixed, PointCloud):
+    try:
+        if isinstance(moving, PointCloud) and isinstance(fixed, PointCloud):
+            found = _by_transport(moving, fixed, start, similarity, directions, levels)
+        elif isinstance(moving, PointCloud) or isinstance(fixed, PointCloud):
+            return matrix, shift
+        else:
+            found = _by_pixels(moving, fixed, start, _allowed(start, similarity))
+    except np.linalg.LinAlgError:
         return matrix, shift
-    else:
-        found = _by_pixels(moving, fixed, start, basis)
-    kept = np.isfinite(found).all() and np.sign(np.linalg.det(found[:, :2])) == np.sign(np.linalg.det(matrix))
+    kept = np.isfinite(found).all() and _handedness(found) == _handedness(start)
     return (found[:, :2].copy(), found[:, 2].copy()) if kept else (matrix, shift)
+
+
+def _handedness(map_: Floats) -> float:
+    """The sign of the determinant of a map (2, 3), which must not vanish by rounding."""
+    matrix = map_[:, :2]
+    return float(np.sign(np.linalg.det(matrix / np.abs(matrix).max())))
+
+
+def _allowed(map_: Floats, similarity: bool) -> Floats:
+    """The changes of a map (2, 3) that are allowed, as columns (6, n): all, or those that keep a similarity."""
+    if not similarity:
+        return np.eye(6)
+    sign = _handedness(map_)
+    return np.array([[1, 0, 0, 0, sign, 0], [0, -sign, 0, 1, 0, 0], [0, 0, 1, 0, 0, 0], [0, 0, 0, 0, 0, 1.0]]).T
 
 
 def _change(slopes: Floats, residuals: Floats, basis: Floats) -> Floats:
@@ -115,25 +138,42 @@ class _Picture:
         means = (values[::2, ::2] + values[1::2, ::2] + values[::2, 1::2] + values[1::2, 1::2]) / 4
         return _Picture(means, self.origin + self.side * np.array([-1.5, 1.5]), 2 * self.side)
 
-    @cached_property
-    def around_ink(self) -> tuple[Floats, Floats]:
-        """Places (2, n) and values (n,) of the pixels with ink or next to it, evenly chosen where there are many."""
-        near = self.values > 0
-        for side in (near, near.T):
-            before, behind = side[:-1].copy(), side[1:].copy()
-            side[1:] |= before
-            side[:-1] |= behind
-        where = np.flatnonzero(near)
+    @property
+    def box(self) -> Floats:
+        """The first and the last place (2, 2), as columns."""
+        height, width = self.values.shape
+        return np.column_stack([self.origin, self.origin + self.side * np.array([width - 1, 1 - height])])
+
+    def blurred(self, covariance: Floats) -> "_Picture":
+        """The picture blurred by a Gaussian, whose covariance (2, 2) is given in pixels of the image."""
+        from scipy import fft
+
+        (xx, xy), (_, yy) = covariance / self.side**2
+        margin = int(np.ceil(4 * np.sqrt(max(xx, yy))))
+        values = np.pad(self.values, margin)
+        shape = [fft.next_fast_len(n, real=True) for n in values.shape]
+        up, right = -2 * np.pi * fft.fftfreq(shape[0])[:, None], 2 * np.pi * fft.rfftfreq(shape[1])
+        damping = np.exp(-(xx * right**2 + 2 * xy * right * up + yy * up**2) / 2)
+        soft = fft.irfft2(fft.rfft2(values, shape) * damping, shape)[: values.shape[0], : values.shape[1]]
+        return _Picture(soft, self.origin + self.side * margin * np.array([-1, 1]), self.side)
+
+    def inked(self) -> tuple[Floats, Floats]:
+        """Places (2, n) and values (n,) of the pixels with ink, evenly chosen where there are many."""
+        where = np.flatnonzero(self.values > FAINT * self.values.max())
         where = where[:: -(-len(where) // POINTS)]
         rows, columns = np.divmod(where, self.values.shape[1])
         return self.origin[:, None] + self.side * np.stack([columns, -rows]), self.values.ravel()[where]
 
-    def slopes(self) -> tuple[Floats, Floats]:
-        """The derivatives by x and by y."""
-        x, y = np.zeros_like(self.values), np.zeros_like(self.values)
-        x[:, 1:-1] = (self.values[:, 2:] - self.values[:, :-2]) / (2 * self.side)
-        y[1:-1] = (self.values[:-2] - self.values[2:]) / (2 * self.side)
-        return x, y
+    def derivatives(self) -> tuple[Floats, ...]:
+        """The derivatives by x, y, xx, xy and yy."""
+
+        def by_x_and_y(plane: Floats) -> tuple[Floats, Floats]:
+            down: Floats = np.gradient(plane, self.side, axis=0)
+            right: Floats = np.gradient(plane, self.side, axis=1)
+            return right, -down
+
+        x, y = by_x_and_y(self.values)
+        return x, y, *by_x_and_y(x), by_x_and_y(y)[1]
 
     def sampled(self, planes: tuple[Floats, ...], points: Floats) -> list[Floats]:
         """The values of planes of the shape of the picture at some places (2, n), by bilinear interpolation."""
@@ -157,23 +197,52 @@ def _pyramid(image: NDArray[Any], skipped: int) -> list[_Picture]:
     return pictures[skipped:]
 
 
+class _Pair:
+    """A source and a target picture, blurred alike for maps from the target to the source near a given one."""
+
+    def __init__(self, source: _Picture, target: _Picture, near: Floats) -> None:
+        square = (BLUR * target.side) ** 2
+        self.source = source.blurred(square * near[:, :2] @ near[:, :2].T)
+        self.points, self.ink = target.blurred(square * np.eye(2)).inked()
+        self.places = _with_ones(self.points)
+        self.planes = self.source.values, *self.source.derivatives()
+
+    def compared(self, map_: Floats) -> tuple[Floats, Floats]:
+        """What the map leaves of the ink (n,), and the slopes for `_change`.
+
+        The factor of the grey values and the difference in blur, which are unknown, are those that leave least.
+        """
+        seen, x, y, *bends = self.source.sampled(self.planes, map_ @ self.places)
+        others = np.stack([seen, *bends])
+        sizes = np.linalg.norm(others, axis=1)
+        sizes[sizes == 0] = 1  # the shapes do not meet
+        others /= sizes[:, None]
+        shares = np.linalg.lstsq(others @ others.T, others @ self.ink, rcond=1e-10)[0]
+        factor = shares[0] / sizes[0]
+        return self.ink - shares @ others, np.vstack([factor * x * self.places, factor * y * self.places, others])
+
+    def misfit(self, map_: Floats) -> float:
+        residuals, _ = self.compared(map_)
+        return float(residuals @ residuals)
+
+
 def _by_pixels(moving: NDArray[Any], fixed: NDArray[Any], start: Floats, basis: Floats) -> Floats:
     """The map by which the pixels of the fixed image find their like in the moving one, from coarse pictures to fine.
 
-    The moving image is interpolated at the places that the inverse map leads to from the pixels of the fixed one.
-    That is how pictures are moved, so there is no error of interpolation for one that was moved like this. If one
-    image is more than twice as large as the other, its finest pictures are left out.
+    The moving image is interpolated at the places that the inverse map leads to from the pixels of the fixed one. If
+    one image is more than twice as large as the other, its finest pictures are left out.
     """
-    octaves = int(np.log2(abs(np.linalg.det(start[:, :2]))) / 2)
-    if abs(octaves) > MOST_OCTAVES:
+    large, small = np.linalg.svd(start[:, :2], compute_uv=False)
+    octaves = int(np.log2(large * small) / 2)
+    if abs(octaves) > MOST_OCTAVES or large > MOST_ASPECT * small:
         return start
     pairs = list(zip(_pyramid(moving, max(-octaves, 0)), _pyramid(fixed, max(octaves, 0))))
     back = first = _inverse(start)
     for source, target in reversed(pairs):
-        better = min((back, first), key=partial(_misfit, source, target))  # coarse pictures may mislead
-        back = _by_one_picture(source, target, better, basis)
+        pair = _Pair(source, target, first)
+        back = _by_one_picture(pair, min((back, first), key=pair.misfit), basis)  # coarse pictures may mislead
     found, source, target = _inverse(back), *pairs[0]
-    moved = np.abs((found - start) @ _corners(source.around_ink[0])).max()
+    moved = np.abs((found - start) @ _corners(source.box)).max()
     return found if moved <= ASTRAY * target.side * max(target.values.shape) else start
 
 
@@ -189,31 +258,18 @@ def _corners(points: Floats) -> Floats:
     return _with_ones(np.array([(left, left, right, right), (low, high, low, high)]))
 
 
-def _misfit(source: _Picture, target: _Picture, map_: Floats) -> float:
-    """The sum of (ink − factor · source)² around the ink of the target, for the best factor."""
-    points, ink = target.around_ink
-    (seen,) = source.sampled((source.values,), map_ @ _with_ones(points))
-    return float(ink @ ink - (seen @ ink) ** 2 / (seen @ seen)) if seen.any() else np.inf
-
-
-def _by_one_picture(source: _Picture, target: _Picture, start: Floats, basis: Floats) -> Floats:
+def _by_one_picture(pair: _Pair, start: Floats, basis: Floats) -> Floats:
     """The map from the target to the source with the smallest misfit, after steps from a first map."""
-    points, ink = target.around_ink
-    planes = source.values, *source.slopes()
-    places, corners = _with_ones(points), _corners(points)
+    corners = _corners(pair.points)
     best, least, found = start, np.inf, start
     for _ in range(ROUNDS + 1):
-        seen, x, y = source.sampled(planes, found @ places)
-        if not seen.any():  # the shapes do not meet
-            break
-        factor = (seen @ ink) / (seen @ seen)
-        residuals = ink - factor * seen
+        residuals, slopes = pair.compared(found)
         misfit = float(residuals @ residuals)
-        if misfit >= least:
+        if not misfit < least:
             break
         best, least = found, misfit
-        change = _change(np.vstack([factor * x * places, factor * y * places, seen]), residuals, basis)
-        if np.abs(change @ corners).max() < STILL * source.side:
+        change = _change(slopes, residuals, basis)
+        if np.abs(change @ corners).max() < STILL * pair.source.side:
             break
         found = found + change
     return best
@@ -223,9 +279,33 @@ def _by_one_picture(source: _Picture, target: _Picture, start: Floats, basis: Fl
 
 
 def _by_transport(
-    moving: PointCloud, fixed: PointCloud, start: Floats, basis: Floats, directions: Floats, levels: Floats
+    moving: PointCloud, fixed: PointCloud, start: Floats, similarity: bool, directions: Floats, levels: Floats
 ) -> Floats:
     """The map after which the quantiles of the projections of both clouds are as near as possible.
+
+    Both clouds are moved to their centres and scaled to the size 1, so that no unit of length is too small or too
+    large. These are similarities, so a similarity stays one.
+    """
+    (moving, centre, size), (fixed, fixed_centre, fixed_size) = _standard(moving), _standard(fixed)
+    ratio = size / fixed_size
+    matrix, goal = start[:, :2], (start[:, :2] @ centre + start[:, 2] - fixed_centre) / fixed_size
+    inner = np.column_stack([matrix * ratio, goal])
+    found = _by_quantiles(moving, fixed, inner, _allowed(inner, similarity), directions * fixed_size, levels)
+    matrix = found[:, :2] / ratio
+    return np.column_stack([matrix, fixed_size * found[:, 2] + fixed_centre - matrix @ centre])
+
+
+def _standard(cloud: PointCloud) -> tuple[PointCloud, Floats, float]:
+    """A cloud around 0 whose coordinates are at most 1, and the centre and the size that it had."""
+    low, high = cloud.points.min(axis=0), cloud.points.max(axis=0)
+    centre, size = low / 2 + high / 2, float((high / 2 - low / 2).max())
+    return PointCloud((cloud.points - centre) / size, cloud.weights), centre, size
+
+
+def _by_quantiles(
+    moving: PointCloud, fixed: PointCloud, start: Floats, basis: Floats, directions: Floats, levels: Floats
+) -> Floats:
+    """The map with the nearest quantiles, after steps from a first map.
 
     The quantile of a cloud projected on v is ⟨x, v⟩ of one of its points x. So the quantiles of the moved cloud are
     linear in the map, as long as the order of its projected points stays the same.

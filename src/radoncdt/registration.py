@@ -35,7 +35,7 @@ CREDIBLE_DISTANCE = 0.1
 """Most pairs of unrelated shapes are further apart; see "How large a distance is" in docs/beyond.md."""
 
 CREDIBLE_ASPECT = 10.0
-"""The largest aspect of a credible map. Its shear is then at most 71°, whatever its rotation."""
+"""The largest aspect κ of a credible map. Its shear is then at most arcsin((κ² − 1)/(κ² + 1)), which is 78.6°."""
 
 EQUIVALENT = 0.002
 """Maps fit equally well if their misfits differ by no more than this, as those of moved symmetric symbols do."""
@@ -120,14 +120,17 @@ class Registration:
     """Other maps that do as well, up to the tolerance, the best first; a symmetric shape has several."""
     frames: tuple[tuple[int, int], tuple[int, int]] = field(default=((1, 1), (1, 1)), repr=False)
     """Shapes (H, W) of the moving and the fixed image; (1, 1) for PointClouds."""
+    grid_distance: float = field(default=0.0, repr=False)
+    """The largest distance of two copies that the steps of the circle alone can cause: 2 sin(π/(4 n_angles))."""
 
     @property
     def credible(self) -> bool:
         """Whether the two measures can be copies of one shape.
 
         A map is not credible if the distance is more than 0.1, which most unrelated shapes exceed and drawings of one
-        shape hardly ever do, or if its aspect is more than 10, so that one direction is nearly lost. A map with a
-        smaller aspect shears by 71° at most.
+        shape hardly ever do. It is not credible either if its aspect is more than 10, so that one direction is nearly
+        lost; a map with a smaller aspect shears by 78.6° at most. With fewer than 16 angles no map is credible, because
+        the steps of the circle alone can make a distance of more than 0.1, and the map may be off by several pixels.
         """
         return not self._doubts
 
@@ -139,6 +142,8 @@ class Registration:
             doubts.append(f"the distance is above {CREDIBLE_DISTANCE:g}, as between unrelated shapes")
         if not self.aspect <= CREDIBLE_ASPECT:
             doubts.append(f"it stretches one direction {self.aspect:.3g} times as much as another")
+        if not self.grid_distance <= CREDIBLE_DISTANCE:
+            doubts.append(f"there are so few angles that copies can have a distance of {self.grid_distance:.2g}")
         return " and ".join(doubts)
 
     def inverse(self) -> "Registration":
@@ -241,7 +246,8 @@ class Registration:
         """Angle of the turn, and x scale, y scale and what the shear adds to x."""
         (a, b), (c, d) = self.matrix @ np.diag([-1 if self.mirrored else 1, 1])
         turn, along = np.arctan2(c, a), np.hypot(a, c)
-        return float(turn), float(along), float((a * d - b * c) / along), float((a * b + c * d) / along)
+        cos, sin = a / along, c / along
+        return float(turn), float(along), float(cos * d - sin * b), float(cos * b + sin * d)
 
     @property
     def scales(self) -> tuple[float, float]:
@@ -268,7 +274,8 @@ class Registration:
     @property
     def scale(self) -> float:
         """The change of size: √|det A|."""
-        return float(np.sqrt(abs(np.linalg.det(self.matrix))))
+        large, small = np.linalg.svd(self.matrix, compute_uv=False)
+        return float(np.sqrt(large) * np.sqrt(small))  # the determinant of a tiny matrix would vanish
 
     def __str__(self) -> str:
         along, up = self.scales
@@ -317,9 +324,9 @@ def register(
 
     ``r.apply(moving)`` is like `fixed`, if they are copies of one shape. The rotation of the whitened measures is the
     peak of their correlation, interpolated between the steps of the circle. For two images, and for two PointClouds,
-    the map is then refined: Gauss–Newton steps minimise the squared difference of the grey values, up to a factor, or
-    of the quantiles of the projections. Descriptors have no pixels, and their map is not refined; nor is that of
-    PointClouds with robust moments, because far points would matter again.
+    the map is then refined: Gauss–Newton steps minimise the squared difference of the grey values, up to a factor and a
+    small difference in blur, or of the quantiles of the projections. Descriptors have no pixels, and their map is not
+    refined; nor is that of PointClouds with robust moments, because far points would matter again.
 
     Where several maps fit equally well, because the shape is symmetric, one that does not mirror is returned; of
     these one whose aspect is within 2 % of the smallest; and of these the one with the smallest rotation. Maps fit
@@ -498,7 +505,7 @@ def _peaks(
         correlations[np.isnan(allowed)[: len(products)]] = -np.inf
     around = np.maximum(np.roll(correlations, 1, axis=1), np.roll(correlations, -1, axis=1))
     peaks = (correlations >= around) & (correlations > -np.inf)
-    # the distances, but for what cancels: those that cannot be near the best are left out
+    # approximate distances, subject to cancellation: those that cannot be near the best are left out
     norms = np.sum(np.abs(target) ** 2) + np.sum(np.abs(spectrum) ** 2)
     squares = norms - 2 * correlations
     rough = np.sqrt(np.maximum(squares, 0))
@@ -569,7 +576,8 @@ def _registrations(
         c, s, sign = np.cos(angle), np.sin(angle), -1.0 if peak.mirrored else 1.0
         matrix = root @ np.array([[c, -s * sign], [s, c * sign]]) @ inverse
         shift = fixed.means[0] - matrix @ moving.means[0]
-        return Registration(matrix, shift, peak.distance, peak.mirrored, frames=frames)
+        grid_distance = moving.settings.grid_distance
+        return Registration(matrix, shift, peak.distance, peak.mirrored, frames=frames, grid_distance=grid_distance)
 
     for peak in peaks:
         registration, misfit = at(peak.angle, peak), peak.misfit
@@ -581,7 +589,7 @@ def _registrations(
             registration, misfit = at(good, peak), peak.distance
         if plausible.similarity:
             left, scales, right = np.linalg.svd(registration.matrix)
-            matrix = np.sqrt(scales.prod()) * left @ right
+            matrix = np.sqrt(scales).prod() * left @ right
             registration = replace(registration, matrix=matrix, shift=fixed.means[0] - matrix @ moving.means[0])
         found.append((registration, misfit))
     return found
@@ -621,8 +629,8 @@ def affine_distances(
     """Distances, however they were moved, of every measure of A to every measure of B, or of A.
 
     The root mean square difference of the NR-CDTs along whitened directions, at the best rotation by whole steps of
-    the circle, with or without a reflection. It is 0 for copies of one shape but for discretisation: the steps
-    alone make it 2 sin(π/(4 n_angles)) at most.
+    the circle, with or without a reflection. For copies of one shape it is 0, except for errors of discretisation: the
+    steps alone make it 2 sin(π/(4 n_angles)) at most.
 
     Parameters
     ----------

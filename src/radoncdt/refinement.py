@@ -150,10 +150,10 @@ class _Picture:
 
         (xx, xy), (_, yy) = covariance / self.side**2
         margin = int(np.ceil(4 * np.sqrt(max(xx, yy))))
-        values = np.pad(self.values, margin)
+        values = np.pad(self.values.astype(np.float32), margin)  # half the time
         shape = [fft.next_fast_len(n, real=True) for n in values.shape]
         up, right = -2 * np.pi * fft.fftfreq(shape[0])[:, None], 2 * np.pi * fft.rfftfreq(shape[1])
-        damping = np.exp(-(xx * right**2 + 2 * xy * right * up + yy * up**2) / 2)
+        damping = np.exp(-(xx * right**2 + 2 * xy * right * up + yy * up**2) / 2).astype(np.float32)
         soft = fft.irfft2(fft.rfft2(values, shape) * damping, shape)[: values.shape[0], : values.shape[1]]
         return _Picture(soft, self.origin + self.side * margin * np.array([-1, 1]), self.side)
 
@@ -167,13 +167,12 @@ class _Picture:
     def derivatives(self) -> tuple[Floats, ...]:
         """The derivatives by x, y, xx, xy and yy."""
 
-        def by_x_and_y(plane: Floats) -> tuple[Floats, Floats]:
-            down: Floats = np.gradient(plane, self.side, axis=0)
-            right: Floats = np.gradient(plane, self.side, axis=1)
-            return right, -down
+        def by(axis: int, plane: Floats) -> Floats:
+            slope: Floats = np.gradient(plane, self.side if axis else -self.side, axis=axis)  # rows count downwards
+            return slope
 
-        x, y = by_x_and_y(self.values)
-        return x, y, *by_x_and_y(x), by_x_and_y(y)[1]
+        x, y = by(1, self.values), by(0, self.values)
+        return x, y, by(1, x), by(0, x), by(0, y)
 
     def sampled(self, planes: tuple[Floats, ...], points: Floats) -> list[Floats]:
         """The values of planes of the shape of the picture at some places (2, n), by bilinear interpolation."""
@@ -221,10 +220,6 @@ class _Pair:
         factor = shares[0] / sizes[0]
         return self.ink - shares @ others, np.vstack([factor * x * self.places, factor * y * self.places, others])
 
-    def misfit(self, map_: Floats) -> float:
-        residuals, _ = self.compared(map_)
-        return float(residuals @ residuals)
-
 
 def _by_pixels(moving: NDArray[Any], fixed: NDArray[Any], start: Floats, basis: Floats) -> Floats:
     """The map by which the pixels of the fixed image find their like in the moving one, from coarse pictures to fine.
@@ -240,7 +235,7 @@ def _by_pixels(moving: NDArray[Any], fixed: NDArray[Any], start: Floats, basis: 
     back = first = _inverse(start)
     for source, target in reversed(pairs):
         pair = _Pair(source, target, first)
-        back = _by_one_picture(pair, min((back, first), key=pair.misfit), basis)  # coarse pictures may mislead
+        back = _by_one_picture(pair, [back] if back is first else [back, first], basis)  # coarse pictures may mislead
     found, source, target = _inverse(back), *pairs[0]
     moved = np.abs((found - start) @ _corners(source.box)).max()
     return found if moved <= ASTRAY * target.side * max(target.values.shape) else start
@@ -258,20 +253,19 @@ def _corners(points: Floats) -> Floats:
     return _with_ones(np.array([(left, left, right, right), (low, high, low, high)]))
 
 
-def _by_one_picture(pair: _Pair, start: Floats, basis: Floats) -> Floats:
-    """The map from the target to the source with the smallest misfit, after steps from a first map."""
+def _by_one_picture(pair: _Pair, starts: list[Floats], basis: Floats) -> Floats:
+    """The map from the target to the source with the smallest misfit, after steps from the best of some maps."""
     corners = _corners(pair.points)
-    best, least, found = start, np.inf, start
-    for _ in range(ROUNDS + 1):
-        residuals, slopes = pair.compared(found)
-        misfit = float(residuals @ residuals)
-        if not misfit < least:
-            break
-        best, least = found, misfit
+    tried = [(map_, *pair.compared(map_)) for map_ in starts]
+    best, residuals, slopes = min(tried, key=lambda some: some[1] @ some[1])
+    for _ in range(ROUNDS):
         change = _change(slopes, residuals, basis)
         if np.abs(change @ corners).max() < STILL * pair.source.side:
             break
-        found = found + change
+        rest, slopes = pair.compared(best + change)
+        if not rest @ rest < residuals @ residuals:
+            break
+        best, residuals = best + change, rest
     return best
 
 

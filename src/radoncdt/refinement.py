@@ -8,8 +8,11 @@ Pixels are means over squares, or values between such means, and a map stretches
 picture is a little more blurred than the other, and lines drawn with the same pen differ in width. Such a difference
 must not be mistaken for a part of the map. Both pictures are blurred by the same Gaussian, and what remains of the
 difference is estimated with the map: a blur with covariance C adds ½ tr(C ∇²f) to a picture f, up to higher orders.
+There is one exception: a copy that was interpolated from the pixels of the moving image is reproduced by interpolation
+without any blur, and then nothing is more exact.
 """
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,8 +28,8 @@ POINTS = 4000
 """At most this many pixels of the fixed image are compared."""
 BLUR = 1.0
 """Standard deviation, in pixels of the fixed picture, of the Gaussian by which both pictures are blurred."""
-FAINT = 0.02
-"""Pixels of the blurred picture with less ink than this share of the largest value are not compared."""
+REPRODUCED = 1e-4
+"""An interpolated copy leaves less than this share of the sum of squares; copies of other kinds leave more."""
 MOST_OCTAVES = 10
 """Images whose sizes differ by more than this power of two are not compared pixel by pixel."""
 MOST_ASPECT = 10.0
@@ -157,22 +160,23 @@ class _Picture:
         soft = fft.irfft2(fft.rfft2(values, shape) * damping, shape)[: values.shape[0], : values.shape[1]]
         return _Picture(soft, self.origin + self.side * margin * np.array([-1, 1]), self.side)
 
-    def inked(self) -> tuple[Floats, Floats]:
-        """Places (2, n) and values (n,) of the pixels with ink, evenly chosen where there are many."""
-        where = np.flatnonzero(self.values > FAINT * self.values.max())
-        where = where[:: -(-len(where) // POINTS)]
-        rows, columns = np.divmod(where, self.values.shape[1])
-        return self.origin[:, None] + self.side * np.stack([columns, -rows]), self.values.ravel()[where]
+    @cached_property
+    def around_ink(self) -> Floats:
+        """The places (2, n) of pixels at most two pixels away from ink, evenly chosen where there are many."""
+        near = self.values > 0
+        for side in (near, near.T) * 2:
+            before, behind = side[:-1].copy(), side[1:].copy()
+            side[1:] |= before
+            side[:-1] |= behind
+        where = np.flatnonzero(near)
+        rows, columns = np.divmod(where[:: -(-len(where) // POINTS)], self.values.shape[1])
+        places: Floats = self.origin[:, None] + self.side * np.stack([columns, -rows])
+        return places
 
-    def derivatives(self) -> tuple[Floats, ...]:
-        """The derivatives by x, y, xx, xy and yy."""
-
-        def by(axis: int, plane: Floats) -> Floats:
-            slope: Floats = np.gradient(plane, self.side if axis else -self.side, axis=axis)  # rows count downwards
-            return slope
-
-        x, y = by(1, self.values), by(0, self.values)
-        return x, y, by(1, x), by(0, x), by(0, y)
+    def derivative(self, axis: int, plane: Floats) -> Floats:
+        """The derivative of a plane of the shape of the picture, by x (axis 1) or y (axis 0)."""
+        slope: Floats = np.gradient(plane, self.side if axis else -self.side, axis=axis)  # rows count downwards
+        return slope
 
     def sampled(self, planes: tuple[Floats, ...], points: Floats) -> list[Floats]:
         """The values of planes of the shape of the picture at some places (2, n), by bilinear interpolation."""
@@ -197,19 +201,29 @@ def _pyramid(image: NDArray[Any], skipped: int) -> list[_Picture]:
 
 
 class _Pair:
-    """A source and a target picture, blurred alike for maps from the target to the source near a given one."""
+    """A source and a target picture, and the pixels of the target at which they are compared.
 
-    def __init__(self, source: _Picture, target: _Picture, near: Floats) -> None:
-        square = (BLUR * target.side) ** 2
-        self.source = source.blurred(square * near[:, :2] @ near[:, :2].T)
-        self.points, self.ink = target.blurred(square * np.eye(2)).inked()
+    With `near`, a map from the target to the source, both are blurred alike for maps that are near it, and a small
+    difference in blur is allowed.
+    """
+
+    def __init__(self, source: _Picture, target: _Picture, near: Floats | None = None) -> None:
+        self.points = target.around_ink
         self.places = _with_ones(self.points)
-        self.planes = self.source.values, *self.source.derivatives()
+        if near is not None:
+            square = (BLUR * target.side) ** 2
+            source = source.blurred(square * near[:, :2] @ near[:, :2].T)
+            target = target.blurred(square * np.eye(2))
+        self.source = source
+        (self.ink,) = target.sampled((target.values,), self.points)
+        x, y = (source.derivative(axis, source.values) for axis in (1, 0))
+        bends = () if near is None else (source.derivative(1, x), source.derivative(0, x), source.derivative(0, y))
+        self.planes = source.values, x, y, *bends
 
     def compared(self, map_: Floats) -> tuple[Floats, Floats]:
         """What the map leaves of the ink (n,), and the slopes for `_change`.
 
-        The factor of the grey values and the difference in blur, which are unknown, are those that leave least.
+        The factor of the grey values and the difference in blur are those that leave least.
         """
         seen, x, y, *bends = self.source.sampled(self.planes, map_ @ self.places)
         others = np.stack([seen, *bends])
@@ -234,8 +248,12 @@ def _by_pixels(moving: NDArray[Any], fixed: NDArray[Any], start: Floats, basis: 
     pairs = list(zip(_pyramid(moving, max(-octaves, 0)), _pyramid(fixed, max(octaves, 0))))
     back = first = _inverse(start)
     for source, target in reversed(pairs):
-        pair = _Pair(source, target, first)
-        back = _by_one_picture(pair, [back] if back is first else [back, first], basis)  # coarse pictures may mislead
+        starts = [back] if back is first else [back, first]  # coarse pictures may mislead
+        if source is pairs[0][0]:
+            back, share = _by_one_picture(_Pair(source, target), starts, basis)
+            if share < REPRODUCED:
+                break
+        back, _ = _by_one_picture(_Pair(source, target, first), starts, basis)
     found, source, target = _inverse(back), *pairs[0]
     moved = np.abs((found - start) @ _corners(source.box)).max()
     return found if moved <= ASTRAY * target.side * max(target.values.shape) else start
@@ -253,8 +271,11 @@ def _corners(points: Floats) -> Floats:
     return _with_ones(np.array([(left, left, right, right), (low, high, low, high)]))
 
 
-def _by_one_picture(pair: _Pair, starts: list[Floats], basis: Floats) -> Floats:
-    """The map from the target to the source with the smallest misfit, after steps from the best of some maps."""
+def _by_one_picture(pair: _Pair, starts: list[Floats], basis: Floats) -> tuple[Floats, float]:
+    """The map from the target to the source that leaves least, after steps from the best of some maps.
+
+    The second value is the share of the sum of squares that it leaves.
+    """
     corners = _corners(pair.points)
     tried = [(map_, *pair.compared(map_)) for map_ in starts]
     best, residuals, slopes = min(tried, key=lambda some: some[1] @ some[1])
@@ -266,7 +287,7 @@ def _by_one_picture(pair: _Pair, starts: list[Floats], basis: Floats) -> Floats:
         if not rest @ rest < residuals @ residuals:
             break
         best, residuals = best + change, rest
-    return best
+    return best, float(residuals @ residuals) / max(float(pair.ink @ pair.ink), 1e-300)
 
 
 # ---------------------------------------------------------------- clouds

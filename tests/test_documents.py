@@ -34,7 +34,7 @@ def test_the_python_in_the_readme_runs(capsys):
     assert triangle < 0.05 < 0.5 < square
     printed = capsys.readouterr().out
     assert "['triangle']" in printed
-    assert "as good" not in printed  # a symmetric shape would have several maps
+    assert "as well" not in printed  # a symmetric shape would have several maps
     words = re.search(r"print\(found\)  # (.*?) …", README)[1]
     assert f"\n{words}" in printed
     np.testing.assert_allclose(names["found"].matrix, [[0.6, -0.8], [0.8, 0.6]], atol=1e-3)

@@ -283,7 +283,8 @@ class Registration:
         words = ["mirrored"] if self.mirrored else []
         words += [f"scaled by {along:z.2f} in x and {up:z.2f} in y", f"sheared by {self.shear:z.1f}°"]
         words += [f"rotated by {self.rotation:z.1f}°", f"shifted by ({x:z.1f}, {y:z.1f})"]
-        more = f"; as good: {len(self.alternatives)} more" if self.alternatives else ""
+        others = len(self.alternatives)
+        more = f"; {others} other map{'s fit' if others > 1 else ' fits'} as well" if others else ""
         doubts = "" if self.credible else f"; not credible: {self._doubts}"
         return f"{', '.join(words)}: distance {self.distance:.3f}{more}{doubts}"
 

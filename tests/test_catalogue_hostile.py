@@ -435,6 +435,20 @@ def test_rows_that_repeat_themselves_are_refused(folder, monkeypatch):
             catalogue.entries()
 
 
+def test_any_number_of_entries_can_be_named(folder, monkeypatch):
+    """A statement of SQL has a limited length, so entries are named some at a time."""
+    with Catalogue("marks.db", write=True) as catalogue:
+        before, numbers = catalogue.entries(), range(1, 13)
+        monkeypatch.setattr(store, "CHUNK", 5)
+        assert catalogue.entries("entry > 0") == before
+        with catalogue._store.snapshot() as snapshot:
+            assert list(snapshot.metadata(numbers)) == list(snapshot.pictures(numbers)) == [*numbers]
+            assert len(snapshot.descriptors(numbers)) == 12
+        assert catalogue.check() == []
+        catalogue.remove(numbers)
+        assert len(catalogue) == 0
+
+
 @pytest.mark.parametrize("number", [0, -1, 2**63, 10**30])
 def test_numbers_that_no_entry_has_are_refused(folder, number):
     with Catalogue("marks.db") as catalogue, pytest.raises(CatalogueError, match=f"there is no entry {number}"):

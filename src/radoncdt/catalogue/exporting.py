@@ -13,7 +13,6 @@ from radoncdt.catalogue.metadata import OWN
 from radoncdt.catalogue.store import Snapshot
 
 FORMATS = (".csv", ".json", ".npz")
-CHUNK = 1024
 
 
 def export(snapshot: Snapshot, entries: list[dict[str, Any]], path: Path) -> int:
@@ -44,8 +43,5 @@ def table(rows: list[dict[str, Any]], columns: list[str]) -> bytes:
 def _save_descriptors(snapshot: Snapshot, entries: list[dict[str, Any]], file: IO[bytes]) -> None:
     """What `Descriptors.load` reads, with numbers, files and metadata beside."""
     numbers = [entry["entry"] for entry in entries]
-    parts = [snapshot.descriptors(numbers[k : k + CHUNK]) for k in range(0, max(1, len(numbers)), CHUNK)]
     metadata = np.array(json.dumps(entries, ensure_ascii=False))
-    type(parts[0]).concatenate(parts).save(
-        file, dtype=np.float16, numbers=np.array(numbers, np.int64), entries=metadata
-    )
+    snapshot.descriptors(numbers).save(file, dtype=np.float16, numbers=np.array(numbers, np.int64), entries=metadata)

@@ -27,6 +27,8 @@ from radoncdt.catalogue.metadata import MOST_COLUMNS, MetadataError, Value, quot
 from radoncdt.catalogue.records import EntryRow, Kind
 from radoncdt.descriptors import Descriptors, Settings
 
+CHUNK = 1024  # entries that one statement names
+
 SIZE = 2**24  # bytes that a statement may return, beside twice the size of the file
 
 SETTINGS = Settings(n_angles=64, n_levels=32, moments="robust", nu=10.0, trim=1 / 16)
@@ -132,6 +134,14 @@ class Snapshot:
             found.append(tuple(fields))
         return found
 
+    def read_some(self, kind: Kind, numbers: Iterable[int] | None) -> list[tuple[Any, ...]]:
+        """Rows of some entries, or of all, by their numbers, as `read` returns them."""
+        if numbers is None:
+            return self.read(kind)
+        wanted = sorted(int(number) for number in numbers)
+        parts = [self.read(kind, among(kind.key, wanted[k : k + CHUNK])) for k in range(0, len(wanted), CHUNK)]
+        return [row for part in parts for row in part]
+
     def damaged(self, kind: Kind, key: Any, problem: str) -> CatalogueError:
         """The error that names a damaged row."""
         if kind.key in ("id", "entry") and kind is not records.SUMMARIES:
@@ -177,10 +187,12 @@ class Snapshot:
 
     def check_entries(self, numbers: Iterable[int], *, parts: bool = False) -> None:
         """Refuse numbers that no entry has, or, with `parts`, of which not even parts of a damaged entry are left."""
-        wanted = list(numbers)
+        wanted, there = list(numbers), set[int]()
         tables = {"entries": "id", **(dict.fromkeys(PARTS, "entry") if parts else {})}
-        found = [self.rows(f"SELECT {key} FROM {table} {among(key, wanted)}") for table, key in tables.items()]
-        there = {row[0] for rows in found for row in rows}
+        for k in range(0, len(wanted), CHUNK):
+            for table, key in tables.items():
+                rows = self.rows(f"SELECT {key} FROM {table} {among(key, wanted[k : k + CHUNK])}")
+                there.update(row[0] for row in rows)
         for number in wanted:
             if number not in there:
                 raise CatalogueError(f"{self.store.path}: there is no entry {number}")
@@ -192,7 +204,7 @@ class Snapshot:
     def entries(self, numbers: Iterable[int] | None = None, *, missing_ok: bool = False) -> list[EntryRow]:
         """All entries, or some, by their numbers."""
         wanted = None if numbers is None else list(numbers)
-        found = [EntryRow(*row) for row in self.read(records.ENTRIES, among("id", wanted))]
+        found = [EntryRow(*row) for row in self.read_some(records.ENTRIES, wanted)]
         if not missing_ok:
             self._check_all(records.ENTRIES, wanted or [], [entry.id for entry in found])
         return found
@@ -210,7 +222,7 @@ class Snapshot:
     def metadata(self, numbers: Iterable[int] | None = None) -> dict[int, dict[str, Value]]:
         """The metadata of all entries, or of some, by their numbers."""
         kind, wanted = self.metadata_kind, None if numbers is None else list(numbers)
-        found = {number: dict(zip(self.columns, values)) for number, *values in self.read(kind, among("entry", wanted))}
+        found = {number: dict(zip(self.columns, values)) for number, *values in self.read_some(kind, wanted)}
         self._check_all(kind, wanted or [], found)
         return found
 
@@ -221,14 +233,14 @@ class Snapshot:
     def pictures(self, numbers: Iterable[int]) -> dict[int, bytes]:
         """The pictures of some entries."""
         wanted = list(numbers)
-        found = dict(self.read(records.PICTURES, among("entry", wanted)))
+        found = dict(self.read_some(records.PICTURES, wanted))
         self._check_all(records.PICTURES, wanted, found.keys())
         return found
 
     def descriptors(self, numbers: Sequence[int] | NDArray[np.int64]) -> Descriptors:
         """The descriptors of some entries, in their order, which must be ascending."""
         wanted = [int(number) for number in numbers]
-        rows = self.read(records.DESCRIPTORS, among("entry", wanted))
+        rows = self.read_some(records.DESCRIPTORS, wanted)
         self._check_all(records.DESCRIPTORS, wanted, [row[0] for row in rows])
         frames = np.array([(entry.height, entry.width) for entry in self.entries(wanted)], np.int64).reshape(-1, 2)
         found = records.unpacked([row[1:] for row in rows], frames, self.settings)
@@ -244,9 +256,9 @@ class Snapshot:
             raise self.damaged(kind, missing[0], f"its row is missing from the table {kind.table!r}")
 
 
-def among(column: str, numbers: Iterable[int] | None) -> str:
-    """The condition that a column has one of some numbers; none for all rows."""
-    return "" if numbers is None else f"WHERE {column} IN ({','.join(str(int(number)) for number in numbers)})"
+def among(column: str, numbers: Iterable[int]) -> str:
+    """The condition that a column has one of some numbers, of which there are not too many for one statement."""
+    return f"WHERE {column} IN ({','.join(map(str, numbers))})"
 
 
 class Transaction(Snapshot):

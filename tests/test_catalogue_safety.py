@@ -115,7 +115,7 @@ def test_a_writer_that_waits_too_long_says_so(many, tmp_path, monkeypatch, capsy
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     assert run("catalogue", "add", path, many / "marks") == 2
-    assert "another process has been writing for 0.05 seconds; try again later" in capsys.readouterr().err
+    assert "another process has been using it for 0.05 seconds; try again later" in capsys.readouterr().err
     other.execute("ROLLBACK")
     other.close()
     assert run("catalogue", "add", path, many / "marks", "--metadata", many / "marks.csv") == 1

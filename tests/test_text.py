@@ -67,6 +67,6 @@ def test_guarded_texts_are_restored(text):
 
 def test_numbers_stay_numbers():
     table = csv_table(["a", "-b"], [[-3.5, "-3.5"], [None, os.fsdecode(b"=\xe9")]])
-    assert table == b"a,'-b\r\n-3.5,'-3.5\r\n,'=\xe9\r\n"
+    assert table == b"a,'-b\r\n-3.5,-3.5\r\n,'=\xe9\r\n"  # a number is not a formula
     rows = list(csv.reader(io.StringIO(table.decode("utf-8", "surrogateescape"), newline="")))
     assert [[unguarded(cell) for cell in row] for row in rows[1:]] == [["-3.5", "-3.5"], ["", os.fsdecode(b"=\xe9")]]

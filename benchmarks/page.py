@@ -277,7 +277,7 @@ def page(results: Record) -> str:
         "size, MB:",
         by_case(records, "memory", least("megabytes", ".1f")),
         "## Accuracy",
-        "128 × 128 images in float64, 32 angles, levels between .02 and .98, against closed forms. The mass is that\n"
+        "128 × 128 images in float64, 32 angles, levels between 0.02 and 0.98, against closed forms. The mass is that\n"
         "of a projection; PyTransKit and POT show none, and below 2e-6 its error is rounding (ASTRA has float32).",
         *(
             f"{title[0].upper()}{title[1:]}:\n\n" + by_case(records, "accuracy", least(figure, ".2g"))

@@ -414,6 +414,7 @@ def test_wrong_calls_are_refused(made):
 
 def test_outputs_never_replace_what_a_command_reads(made, folder, capsys):
     made.close()
+    save(folder / "classes" / "one" / "0.png", MARKS[0].image())
     before = {path: path.read_bytes() for path in [folder / "marks.db", folder / "marks" / "001.png"]}
     for command in (
         ("catalogue", "show", "marks.db", 2, "--picture", "marks.db"),
@@ -423,6 +424,8 @@ def test_outputs_never_replace_what_a_command_reads(made, folder, capsys):
         ("ink", "marks/001.png", "--kind", "drawing", "--out", "marks/001.png"),
         ("show", "marks/001.png", "--out", "marks/001.png"),
         ("register", "marks/000.png", "marks/001.png", "--out", "marks/001.png"),
+        ("classify", "classes", "marks", "--out", "out.csv", "--confusion", "marks/001.png"),
+        ("ink", "marks/001.png", "--kind", "drawing", "--out", "two.png", "--show", "two.png"),
     ):
         assert run(*command) == 2, command
     assert "must not replace" in capsys.readouterr().err
@@ -454,3 +457,6 @@ def test_damaged_entries_can_be_left_out_of_an_export(made, folder, capsys):
     assert "left out: " in err
     assert "entry 4 is damaged" in err
     assert len(radoncdt.Descriptors.load("out.npz")) == 11
+    change("marks.db", "UPDATE descriptors SET curves = x'00' WHERE entry = 5")
+    assert run("catalogue", "export", "marks.db", "out.csv", "--skip-damaged") == 1
+    assert "out.csv: 11 entries" in capsys.readouterr().out  # a table has no descriptors

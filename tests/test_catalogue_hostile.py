@@ -207,6 +207,12 @@ def test_an_empty_file_that_is_opened_for_changes_keeps_them(folder):
         assert catalogue.check() == []
 
 
+def test_a_search_leaves_an_empty_file_as_it_is(folder):
+    Path("empty.db").touch()
+    assert run("search", "empty.db", "marks/000.png") == 2
+    assert Path("empty.db").stat().st_size == 0
+
+
 def test_an_empty_file_may_be_filled_meanwhile(folder):
     Path("empty.db").touch()
     with Catalogue("empty.db") as reader:
@@ -335,6 +341,45 @@ def test_parts_of_an_entry_that_is_gone_can_be_removed(folder):
             catalogue.remove([3])
 
 
+def zero_page(path, table):
+    """Damage the root page of a table or an index."""
+    with closing(sqlite3.connect(path)) as db:
+        (size,) = db.execute("PRAGMA page_size").fetchone()
+        (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [table]).fetchone()
+    content = bytearray(Path(path).read_bytes())
+    content[(page - 1) * size : page * size] = bytes(size)
+    Path(path).write_bytes(content)
+
+
+def test_a_damaged_index_is_not_needed(folder):
+    with Catalogue("marks.db") as catalogue:
+        before = catalogue.entries(), catalogue.search("marks/003.png", chances=False).matches[0].score
+    zero_page("marks.db", "entries_by_file")
+    Path("marks/005.png").unlink()
+    with Catalogue("marks.db") as catalogue:
+        assert (catalogue.entries(), catalogue.search("marks/003.png", chances=False).matches[0].score) == before
+        assert len(catalogue) == 12
+        assert 6 in {problem.entry for problem in catalogue.check()}
+
+
+def test_check_goes_on_after_every_problem(folder):
+    """A missing row, a page that cannot be read and damaged settings hide nothing else."""
+    change("marks.db", "DELETE FROM pictures WHERE entry = 5")
+    change("marks.db", "UPDATE metadata SET motif = 'other' WHERE entry = 7")
+    change("marks.db", "UPDATE settings SET value = '{}' WHERE name = 'descriptors'")
+    zero_page("marks.db", "descriptors")
+    for name in ("004", "010"):
+        Path(f"marks/{name}.png").unlink()
+    with Catalogue("marks.db") as catalogue:
+        found = catalogue.check()
+    said = {(problem.entry, problem.what.split(":")[0]) for problem in found}
+    assert (5, "its row is missing from the table 'pictures'") in said
+    assert {(5, "its file is not there any more"), (11, "its file is not there any more")} <= said
+    assert (7, "metadata") in said
+    assert sum("settings" in problem.what for problem in found) <= 3
+    assert len(found) < 40
+
+
 def test_others_may_write_while_a_catalogue_is_checked(folder, monkeypatch):
     """The files are compared between snapshots."""
     monkeypatch.setattr(connection, "WAIT", 0.1)
@@ -447,6 +492,19 @@ def test_any_number_of_entries_can_be_named(folder, monkeypatch):
         assert catalogue.check() == []
         catalogue.remove(numbers)
         assert len(catalogue) == 0
+
+
+@pytest.mark.parametrize("number", ["x", None, 1.0, True, "1) or (1=1"])
+def test_numbers_that_are_not_numbers_are_refused(folder, number):
+    with Catalogue("marks.db", write=True) as catalogue:
+        for method in (
+            catalogue.entry,
+            catalogue.picture,
+            catalogue.ink_options,
+            lambda n: catalogue.set(n, place="x"),
+        ):
+            with pytest.raises(TypeError, match="`number` must be the number of an entry"):
+                method(number)
 
 
 @pytest.mark.parametrize("number", [0, -1, 2**63, 10**30])

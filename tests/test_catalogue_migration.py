@@ -172,6 +172,18 @@ def test_other_copies_are_not_overwritten(folder):
     ]
 
 
+@pytest.mark.parametrize("statement", ["UPDATE summaries SET id = 2", "UPDATE summaries SET arrays = 'text'"])
+def test_wrong_summaries_do_not_stop_a_migration(folder, statement):
+    with closing(sqlite3.connect("catalogue.db")) as db, db:
+        db.execute("PRAGMA ignore_check_constraints = ON")
+        db.execute(statement)
+    Catalogue.migrate("catalogue.db")
+    with Catalogue("catalogue.db", write=True) as catalogue:
+        assert catalogue.search("marks/00.png", chances=False).matches[0].entry == 1
+        catalogue.add("marks/00.png")
+        assert catalogue.check() == []
+
+
 def test_large_tables_are_migrated_in_chunks(folder, monkeypatch):
     before = answers("catalogue.db")
     monkeypatch.setattr(migration, "CHUNK", 3)

@@ -18,7 +18,7 @@ from radoncdt.catalogue.adding import Added, add_images, workers_for
 from radoncdt.catalogue.calibrating import FEWEST, MARKS, calibrate
 from radoncdt.catalogue.chance import Chances, store_chances, stored_chances
 from radoncdt.catalogue.checking import Problem, problems
-from radoncdt.catalogue.errors import CatalogueError
+from radoncdt.catalogue.errors import CatalogueError, DamagedEntryWarning
 from radoncdt.catalogue.index import StoredIndex, store_summaries
 from radoncdt.catalogue.metadata import OWN, MetadataError, Value, column_name, read_table, row_of, typed
 from radoncdt.catalogue.store import Snapshot, Store, stored_name
@@ -222,7 +222,8 @@ class Catalogue:
             Whether to leave out damaged entries, with a warning for each; otherwise the first one is an error.
         """
         with self._store.snapshot() as snapshot:
-            entries = _sound_entries(snapshot) if skip_damaged else _entries(snapshot)
+            described = Path(path).suffix.lower() == ".npz"
+            entries = _sound_entries(snapshot, described) if skip_damaged else _entries(snapshot)
             return exporting.export(snapshot, entries, Path(path))
 
     def check(self, *, progress: bool = False) -> list[Problem]:
@@ -390,13 +391,14 @@ def _size(value: object) -> tuple[float, float]:
     return float(sides[0]), float(sides[1])
 
 
-def _sound_entries(snapshot: Snapshot) -> list[dict[str, Any]]:
-    """The entries that are not damaged, with a warning for each of the others."""
+def _sound_entries(snapshot: Snapshot, described: bool) -> list[dict[str, Any]]:
+    """The entries that are not damaged, their descriptors included or not, with a warning for each of the others."""
     found = []
     for number in snapshot.numbers().tolist():
         try:
-            snapshot.descriptors([number])
+            if described:
+                snapshot.descriptors([number])
             found += _entries(snapshot, [number])
         except CatalogueError as error:
-            warnings.warn(f"left out: {error}", stacklevel=4)
+            warnings.warn(f"left out: {error}", DamagedEntryWarning, stacklevel=4)
     return found

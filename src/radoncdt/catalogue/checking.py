@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,18 +35,14 @@ Problems = Iterator[Problem]
 def problems(store: Store, progress: bool) -> list[Problem]:
     """What is wrong with the database, its rows, or the files they were read from.
 
-    Entries are read some at a time, and their files between that, so that other processes can write meanwhile.
+    Entries are read some at a time, and their files between that, so that other processes can write meanwhile; only
+    the structure of the database is examined in one go.
     """
     found: list[Problem] = []
     for part in (_database, _settings, partial(_table, kind=records.FAILURES)):
         found += _collected(store, part)
     numbers: list[int] = []
-
-    def count(snapshot: Snapshot) -> Problems:
-        numbers.extend(snapshot.numbers().tolist())
-        yield from ()
-
-    found += _collected(store, count)
+    found += _collected(store, partial(_numbers, numbers=numbers))
     with Progress[int](total=len(numbers), unit="entries", show=progress) as bar:
         for start in range(0, len(numbers), CHUNK):
             some = numbers[start : start + CHUNK]
@@ -95,38 +91,75 @@ def _settings(snapshot: Snapshot) -> Problems:
     _ = snapshot.settings  # raises where they are damaged
 
 
+def _numbers(snapshot: Snapshot, numbers: list[int]) -> Problems:
+    """The numbers of all entries, in `numbers`."""
+    numbers += snapshot.numbers().tolist()
+    yield from ()
+
+
 def _entries(snapshot: Snapshot, numbers: list[int], files: list[EntryRow]) -> Problems:
-    """Problems of some entries, and, in `files`, those whose files are to be compared. Some may have been removed."""
-    there = {row[0] for row in snapshot.rows(f"SELECT id FROM main.entries {among('id', numbers)}")}
-    bad: set[int | None] = set()
-    for kind in (records.ENTRIES, records.PICTURES, records.DESCRIPTORS, snapshot.metadata_kind):
-        for problem in _table(snapshot, kind, among(kind.key, there)):
-            bad.add(problem.entry)
-            yield problem
-    good = sorted(there - bad)
+    """Problems of some entries, and, in `files`, the entries whose files are to be compared."""
     try:
-        entries, pictures = snapshot.entries(good), snapshot.pictures(good)
-        snapshot.metadata(good)
-        snapshot.descriptors(good)
-    except CatalogueError as error:
-        if len(good) == 1:
-            prefix = f"{snapshot.store.path}: entry {good[0]} is damaged: "
-            yield Problem(good[0], str(error).removeprefix(prefix))
-        else:  # one of them is, so they are examined one by one
-            for number in good:
-                yield from _entries(snapshot, [number], files)
-        return
-    files += entries
-    for number, picture in pictures.items():
+        settings = snapshot.settings
+    except CatalogueError:  # which is reported once
+        settings = None
+    frame = np.ones((1, 2), np.int64)
+
+    def compare_later(fields: list[Any]) -> str | None:
+        files.append(EntryRow(*fields))
+        return None
+
+    def picture(fields: list[Any]) -> str | None:
         try:
-            picture_ink(picture)
+            picture_ink(fields[1])
         except ValueError as error:
-            yield Problem(number, f"its picture cannot be read: {error}")
+            return f"its picture cannot be read: {error}"
+        return None
+
+    def descriptor(fields: list[Any]) -> str | None:
+        sound = settings is None or records.unpacked([(fields[1], fields[2])], frame, settings) is not None
+        return None if sound else records.BAD_DESCRIPTOR
+
+    gone, found = _examined(snapshot, records.ENTRIES, numbers, compare_later)
+    yield from found
+    left = [number for number in numbers if number not in gone]  # others may have been removed meanwhile
+    for kind, inspect in (
+        (records.PICTURES, picture),
+        (records.DESCRIPTORS, descriptor),
+        (snapshot.metadata_kind, lambda _: None),
+    ):
+        missing, found = _examined(snapshot, kind, left, inspect)
+        yield from found
+        for number in missing:
+            yield Problem(number, f"its row is missing from the table {kind.table!r}")
+
+
+def _examined(
+    snapshot: Snapshot, kind: Kind, numbers: list[int], inspect: Callable[[list[Any]], str | None]
+) -> tuple[list[int], list[Problem]]:
+    """Entries that have no row of a kind, and problems of those that have. Rows without any are inspected further.
+
+    If a page cannot be read, fewer rows are read at a time, until the entries on that page are known.
+    """
+    try:
+        rows = {row[0]: row for row in snapshot.stored(kind, among(kind.key, numbers))}
+    except CatalogueError as error:
+        if len(numbers) == 1:
+            reason = str(error).removeprefix(f"{snapshot.store.path}: ")
+            return [], [Problem(numbers[0], f"its row in the table {kind.table!r} cannot be read: {reason}")]
+        middle = len(numbers) // 2
+        halves = [_examined(snapshot, kind, half, inspect) for half in (numbers[:middle], numbers[middle:])]
+        return [*halves[0][0], *halves[1][0]], [*halves[0][1], *halves[1][1]]
+    found: list[Problem] = []
+    for number, (*fields, checksum) in rows.items():
+        wrong: list[str | None] = [*records.problems_of(kind, fields, checksum, version=snapshot.version)]
+        found += [Problem(number, what) for what in wrong or [inspect(fields)] if what]
+    return [number for number in numbers if number not in rows], found
 
 
 def _file(file: str, folder: Path, digest: str) -> str | None:
-    path = named_file(file, folder)
     try:
+        path = named_file(file, folder)
         if not path.exists():
             return f"its file is not there any more: {file}"
         return None if hash_of(path) == digest else f"its file has changed since: {file}"
@@ -146,9 +179,9 @@ def _summaries(store: Store) -> list[Problem]:
     """What a search reads first must fit the entries."""
     try:
         with store.snapshot() as snapshot:
-            stored, there = stored_summaries(snapshot), bool(snapshot.rows("SELECT 1 FROM summaries"))
+            there, stored = bool(snapshot.stored(records.SUMMARIES)), stored_summaries(snapshot)
             empty = not snapshot.count()
-    except CatalogueError:  # settings or pages that are reported already
+    except CatalogueError:  # settings, or pages that are reported already; searches do without them
         return []
     if stored is None:
         what = f"the summaries that a search reads first are damaged; {AGAIN}"
@@ -156,9 +189,15 @@ def _summaries(store: Store) -> list[Problem]:
 
     def compare(snapshot: Snapshot, first: int) -> Problems:
         rows = slice(first, first + CHUNK)
-        known = np.isin(stored.numbers[rows], snapshot.numbers())
+        numbers = stored.numbers[rows]
+        there = [row[0] for row in snapshot.rows(f"SELECT id FROM entries {among('id', numbers.tolist())}")]
+        known = np.isin(numbers, there)
         if known.any():
-            made = stored.coordinates.summaries(snapshot.descriptors(stored.numbers[rows][known])).astype(np.float32)
+            try:
+                descriptors = snapshot.descriptors(numbers[known])
+            except CatalogueError:  # reported already
+                return
+            made = stored.coordinates.summaries(descriptors).astype(np.float32)
             if not np.allclose(made, stored.values[rows][known], atol=1e-6):
                 yield Problem(None, f"the summaries that a search reads first are not those of the entries; {AGAIN}")
 

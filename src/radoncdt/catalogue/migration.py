@@ -115,11 +115,12 @@ def _readable_summaries(path: Path) -> list[tuple[Any, ...]] | None:
 
     A connection that has met a damaged page cannot write any more, so this is tried with another one.
     """
-    with closing(connect(path)) as db:
+    with closing(connect(path)) as db, limit_steps(db, STEPS_PER_BYTE * path.stat().st_size):
         try:
-            return db.execute("SELECT id, arrays FROM main.summaries").fetchall()
+            rows = db.execute("SELECT id, arrays FROM main.summaries").fetchall()
         except sqlite3.DatabaseError:
             return None
+    return [row for row in rows if not records.problems_of(records.SUMMARIES, row, None, version=1)]
 
 
 STEPS: dict[int, Callable[[sqlite3.Connection, Path, Report], None]] = {1: _to_2}

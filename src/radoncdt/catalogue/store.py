@@ -27,6 +27,9 @@ from radoncdt.catalogue.metadata import MOST_COLUMNS, MetadataError, Value, quot
 from radoncdt.catalogue.records import EntryRow, Kind
 from radoncdt.descriptors import Descriptors, Settings
 
+READ, WRITE = "BEGIN", "BEGIN IMMEDIATE"
+"""The beginning of a snapshot and of a transaction."""
+
 CHUNK = 1024  # entries that one statement names
 
 SIZE = 2**24  # bytes that a statement may return, beside twice the size of the file
@@ -171,16 +174,23 @@ class Snapshot:
 
     def count(self) -> int:
         """How many entries there are."""
-        return int(self.rows("SELECT count(id) FROM entries")[0][0])  # of count(*) SQLite counts no steps
+        return int(self._ids("count(id)")[0][0])  # of count(*) SQLite counts no steps
 
     def state(self) -> tuple[int, int]:
         """Another pair whenever entries were added or removed; numbers are never given twice."""
         last = self.rows("SELECT seq FROM main.sqlite_sequence WHERE name = 'entries'")
         return (last[0][0] if last else 0), self.count()
 
+    def _ids(self, what: str) -> list[tuple[Any, ...]]:
+        """Read the numbers of all entries from an index, which is small, or, if that is damaged, from the table."""
+        try:
+            return self.rows(f"SELECT {what} FROM main.entries")
+        except CatalogueError:
+            return self.rows(f"SELECT {what} FROM main.entries NOT INDEXED")
+
     def numbers(self) -> NDArray[np.int64]:
         """The numbers of all entries, ascending."""
-        found = [row[0] for row in self.rows("SELECT id FROM entries")]
+        found = [row[0] for row in self._ids("id")]
         if not all(type(number) is int for number in found):
             raise CatalogueError(f"{self.store.path}: is damaged: the numbers of its entries are not whole")
         return np.sort(np.array(found, np.int64))
@@ -188,6 +198,9 @@ class Snapshot:
     def check_entries(self, numbers: Iterable[int], *, parts: bool = False) -> None:
         """Refuse numbers that no entry has, or, with `parts`, of which not even parts of a damaged entry are left."""
         wanted, there = list(numbers), set[int]()
+        for number in wanted:
+            if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+                raise TypeError(f"`number` must be the number of an entry, got {number!r}")
         tables = {"entries": "id", **(dict.fromkeys(PARTS, "entry") if parts else {})}
         for k in range(0, len(wanted), CHUNK):
             for table, key in tables.items():
@@ -258,7 +271,7 @@ class Snapshot:
 
 def among(column: str, numbers: Iterable[int]) -> str:
     """The condition that a column has one of some numbers, of which there are not too many for one statement."""
-    return f"WHERE {column} IN ({','.join(map(str, numbers))})"
+    return f"WHERE {column} IN ({','.join(str(int(number)) for number in numbers)})"
 
 
 class Transaction(Snapshot):
@@ -407,13 +420,13 @@ class Store:
 
     # ------------------------------------------------------------ connections
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self, begin: str) -> sqlite3.Connection:
         """A new connection. An empty file becomes a catalogue if it may be changed, or else is shown as one."""
         db = connection.connect(self.path, create=self._create, write=self._write)
         try:
             if any(schema.header(db)):
                 return db
-            if not self._write:
+            if not self._create and begin == READ:
                 db.close()
                 db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
             create(db)
@@ -430,7 +443,7 @@ class Store:
                 raise CatalogueError(f"{self.path}: was closed")
             db = self._idle.pop() if self._idle else None
         with explaining(self.path):
-            db = self._connect() if db is None else db
+            db = self._connect(begin) if db is None else db
         keep = False
         try:
             with explaining(self.path), limit_steps(db, STEPS):
@@ -451,7 +464,7 @@ class Store:
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """Read: what is read within belongs together, whatever others write meanwhile."""
-        with self._connection("BEGIN") as (db, version):
+        with self._connection(READ) as (db, version):
             yield Snapshot(self, db, version)
             with suppress(*connection.ERRORS):  # nothing was changed
                 db.execute("ROLLBACK")
@@ -461,7 +474,7 @@ class Store:
         """Change all or nothing; waits for another writer."""
         if not self._write:
             raise CatalogueError(f"{self.path}: was opened to be read only")
-        with self._connection("BEGIN IMMEDIATE") as (db, version), explaining(self.path):
+        with self._connection(WRITE) as (db, version), explaining(self.path):
             yield Transaction(self, db, version)
             db.execute("COMMIT")
 

@@ -39,7 +39,7 @@ FUNCTIONS = frozenset(
 LONGEST = 50_000  # bytes of a condition
 
 LONGEST_TEXT = 600_000
-"""Bytes of a text that is compared. Older versions stored cells of up to 131,072 characters, each of up to 4 bytes."""
+"""Bytes of a text that is compared. Older versions read cells of up to 131,072 characters, each of up to 4 bytes."""
 
 LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: LONGEST_TEXT,
@@ -49,8 +49,9 @@ LIMITS = {
 }
 """Limits on texts and patterns, because the work of functions on them is not counted in steps."""
 
-STEPS = 20_000_000
-"""Steps of SQLite's virtual machine. No sensible condition needs this many."""
+STEPS, STEPS_PER_ENTRY = 20_000_000, 200
+"""Steps of SQLite's virtual machine that a condition may take, and further ones for each entry. A condition with six
+comparisons takes 20 per entry."""
 
 TOKENS = re.compile(
     r"""
@@ -83,6 +84,7 @@ def admitted(snapshot: Snapshot, condition: str) -> NDArray[np.int64]:
     """
     _check_text(condition)
     columns, refused = snapshot.columns, list[str]()
+    steps = STEPS + STEPS_PER_ENTRY * snapshot.count()
     known = ["entry", *columns, "file", "note"]
     for name in _quoted_names(condition):
         if _folded(name) not in map(_folded, known):
@@ -90,12 +92,15 @@ def admitted(snapshot: Snapshot, condition: str) -> NDArray[np.int64]:
     marks = "SELECT m.*, e.file, e.note FROM main.metadata m JOIN main.entries e ON e.id = m.entry"
     try:
         with _restricted(snapshot.db, refused):
-            rows = snapshot.rows(f"SELECT entry FROM ({marks}) WHERE (\n{condition}\n) ORDER BY entry", steps=STEPS)
+            rows = snapshot.rows(f"SELECT entry FROM ({marks}) WHERE (\n{condition}\n) ORDER BY entry", steps=steps)
     except CatalogueError as error:
         cause = error.__cause__
         if getattr(cause, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF not in FAULTS:
             raise
-        raise _wrong(condition, f"it may not {refused[0]}" if refused else str(cause), columns) from None
+        why = f"it may not {refused[0]}" if refused else str(cause)
+        if "too big" in why:
+            why = f"it cannot compare texts of more than {LONGEST_TEXT:,} bytes"
+        raise _wrong(condition, why, columns) from None
     numbers = np.array([row[0] for row in rows], object)
     if not all(isinstance(number, int) for number in numbers):
         raise _wrong(condition, "it does not choose entries", columns)

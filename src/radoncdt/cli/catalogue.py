@@ -11,6 +11,7 @@ from radoncdt._files import write_whole
 from radoncdt._text import shortened
 from radoncdt.catalogue import Catalogue, CatalogueError, MetadataError
 from radoncdt.catalogue.calibrating import MARKS
+from radoncdt.catalogue.errors import DamagedEntryWarning
 from radoncdt.catalogue.metadata import LONGEST, OWN, read_table
 from radoncdt.catalogue.schema import VERSION
 from radoncdt.catalogue.store import named_file
@@ -228,7 +229,9 @@ def _list(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         known = [f"{name}: {value}" for name, value in entry.items() if name not in OWN and value is not None]
         say("  ".join([str(entry["entry"]), entry["file"], *map(shortened, known)]))
     if not entries:
-        complain(f"{options.catalogue}: no entry fulfils the condition" if options.where else "there are no entries")
+        complain(
+            f"{options.catalogue}: {'no entry fulfils the condition' if options.where else 'there are no entries'}"
+        )
     return 0
 
 
@@ -237,9 +240,9 @@ def _show(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     with Catalogue(options.catalogue) as catalogue:
         picture, ink = catalogue.picture(options.entry), catalogue.ink_options(options.entry)
         entry = catalogue.entry(options.entry)
-        file = named_file(entry["file"], catalogue.path.parent)
+        folder = catalogue.path.parent
     if options.picture is not None:
-        check_output(options.picture, parser, "picture", [file])
+        check_output(options.picture, parser, "picture", [named_file(entry["file"], folder)])
         if options.picture.suffix.lower() != ".png":
             parser.error(f"--picture must end in .png, got {options.picture}")
     for name, value in entry.items():
@@ -275,7 +278,7 @@ def _update(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int
 
 @_refusing
 def _export(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    check_output(options.out, parser, "out", [options.catalogue])
+    check_output(options.out, parser, "FILE", [options.catalogue])
     if options.out.exists() and not options.force:
         parser.error(f"FILE must not be there yet, got {options.out}; --force writes over it")
     with Catalogue(options.catalogue) as catalogue, warnings.catch_warnings(record=True) as left_out:
@@ -284,15 +287,16 @@ def _export(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int
     for warning in left_out:
         complain(str(warning.message))
     say(f"{options.out}: {count:,} entries")
-    return 1 if left_out else 0
+    return 1 if any(issubclass(warning.category, DamagedEntryWarning) for warning in left_out) else 0
 
 
 @_refusing
 def _check(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     with Catalogue(options.catalogue) as catalogue:
-        found, total = catalogue.check(progress=True), len(catalogue)
-    for problem in found:
-        say(f"{'catalogue' if problem.entry is None else f'entry {problem.entry}'}: {problem.what}")
+        found = catalogue.check(progress=True)
+        for problem in found:
+            say(f"{'catalogue' if problem.entry is None else f'entry {problem.entry}'}: {problem.what}")
+        total = len(catalogue)
     problems = "1 problem" if len(found) == 1 else f"{len(found):,} problems"
     say(f"{options.catalogue}: {total:,} entries, {problems}")
     return 1 if found else 0

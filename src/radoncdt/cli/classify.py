@@ -18,6 +18,7 @@ from radoncdt.cli.options import (
     say,
     write,
 )
+from radoncdt.ink import image_files
 
 
 def add_parser(commands: Any) -> None:
@@ -48,9 +49,10 @@ examples:
 
 def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     check_jobs(options, parser)
-    check_output(options.out, parser)
+    inputs = image_files([folder for folder in (options.train, options.test) if folder.is_dir()])
+    check_output(options.out, parser, inputs=inputs)
     if options.confusion is not None:
-        check_output(options.confusion, parser, "confusion")
+        check_output(options.confusion, parser, "confusion", inputs)
         check_matplotlib(parser)
         if not drawable(options.confusion):
             parser.error(f"--confusion must end in .png, .pdf or .svg, got {options.confusion}")

@@ -49,6 +49,8 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     for name in ("show", "out"):
         if (path := getattr(options, name)) is not None:
             check_output(path, parser, name, [options.file, options.mask])
+    if options.out is not None and options.out == options.show:
+        parser.error(f"--out and --show must be two files, got {options.out} twice")
     if options.show is not None:
         check_matplotlib(parser)
         if not drawable(options.show):

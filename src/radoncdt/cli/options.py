@@ -140,17 +140,28 @@ def check_matplotlib(parser: argparse.ArgumentParser) -> None:
 def check_output(
     out: Path, parser: argparse.ArgumentParser, option: str = "out", inputs: Iterable[Path | None] = ()
 ) -> None:
-    """Find out before the work, not after it, that a file cannot be written, or that it would replace an input."""
+    """Find out before the work, not after it, that a file cannot be written, or that it would replace an input.
+
+    `option` is the name of an option without its dashes, or that of an argument in capital letters.
+    """
+    option = option if option.isupper() else f"--{option}"
     if not out.parent.is_dir():
-        parser.error(f"--{option} must be in a folder that exists, got {out}")
+        parser.error(f"{option} must be in a folder that exists, got {out}")
     if out.is_dir():
-        parser.error(f"--{option} must be a file, got the folder {out}")
+        parser.error(f"{option} must be a file, got the folder {out}")
     if not os.access(out.parent, os.W_OK):
-        parser.error(f"--{option} must be in a folder that can be written to, got {out}")
-    if out.is_file() and any(path is not None and path.exists() and path.samefile(out) for path in inputs):
-        parser.error(f"--{option} must not replace a file that the command reads, got {out}")
+        parser.error(f"{option} must be in a folder that can be written to, got {out}")
+    if out.is_file() and any(path is not None and _same(path, out) for path in inputs):
+        parser.error(f"{option} must not replace a file that the command reads, got {out}")
     if out.is_file() and os.access(out, os.R_OK) and _is_database(out):
-        parser.error(f"--{option} must not replace a catalogue or another database, got {out}")
+        parser.error(f"{option} must not replace a catalogue or another database, got {out}")
+
+
+def _same(path: Path, out: Path) -> bool:
+    try:
+        return path.samefile(out)
+    except OSError:  # it is not there, or its name is not one of a file
+        return False
 
 
 def _is_database(path: Path) -> bool:

@@ -40,10 +40,11 @@ def add_parser(commands: Any) -> None:
 The map is printed in words, the first of which acts first: angles counter-clockwise, shifts in pixels between the
 centres of the images, x to the right and y up. Then comes a 3 × 3 matrix, for other programs: it takes (column, row, 1)
 of the first image, counted from its upper left, to those of the second. The .json has both, and the same for maps that
-do as well. The distance is near 0 for copies (steps of the circle alone leave 0.01 at most), and about 0.15 for
-unrelated shapes. The map is not credible if the distance is above 0.1, or if the map stretches one direction more than
-ten times as much as another. The exit status is 0 for a credible map, 1 if an image is refused or no map is plausible,
-2 for wrong arguments, and 3 if the map is not credible; it is printed and written even so.""",
+do as well. The distance is near 0 for copies (steps of the circle alone leave 0.025 at most), and about 0.15 for
+unrelated shapes. The map is not credible if the distance is above 0.1, if the map stretches one direction more than
+ten times as much as another, or if --angles is less than 16. The exit status is 0 for a credible map, 1 if an image is
+refused or no map is plausible, 2 for wrong arguments, and 3 if the map is not credible; it is printed and written even
+so.""",
     )
     register.add_argument("moving", type=Path, metavar="MOVING", help="the image to be moved")
     register.add_argument("fixed", type=Path, metavar="FIXED", help="the image that it is moved to")

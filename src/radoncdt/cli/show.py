@@ -52,7 +52,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         complain(message)
 
     window = out is None and _has_window()
-    written: set[Path] = set()
+    written = {path.resolve() for path in paths}  # nothing is written over these
     for path, image in inks(paths, options.ink, refuse):
         figure = _figure(window)
         radoncdt.plot.pipeline(image, n_angles=options.angles, n_levels=options.levels, axes=figure.subplots(2, 3))
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         if window:
             continue
         target = out if out is not None and not out.is_dir() else _unused(out or Path(), path.stem, written)
-        written.add(target)
+        written.add(target.resolve())
         write_whole(target, partial(figure.savefig, format=target.suffix[1:], dpi=110))
         say(str(target))
     if window and len(refused) < len(paths):
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
 def _unused(folder: Path, stem: str, written: set[Path]) -> Path:
     """Where to write the picture of an image, if another of the same name was there before."""
     names = (f"{stem}_pipeline{f'_{k}' if k > 1 else ''}.png" for k in count(1))
-    return next(folder / name for name in names if folder / name not in written)
+    return next(folder / name for name in names if (folder / name).resolve() not in written)
 
 
 def _has_window() -> bool:

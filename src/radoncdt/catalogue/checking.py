@@ -78,12 +78,11 @@ def _database(snapshot: Snapshot) -> Problems:
         yield Problem(None, "the definitions of its tables are damaged, or another program changed them")
 
 
-def _table(snapshot: Snapshot, kind: Kind, where: str = "") -> Problems:
-    for *fields, checksum in snapshot.stored(kind, where):
-        number = fields[0] if kind.key in ("id", "entry") and type(fields[0]) is int else None
-        prefix = "" if number is not None else f"{shortened(repr(fields[0]))} in "
+def _table(snapshot: Snapshot, kind: Kind) -> Problems:
+    """Problems of rows that belong to no entry."""
+    for *fields, checksum in snapshot.stored(kind):
         for what in records.problems_of(kind, fields, checksum, version=snapshot.version):
-            yield Problem(number, prefix + what)
+            yield Problem(None, f"{shortened(repr(fields[0]))} in {what}")
 
 
 def _settings(snapshot: Snapshot) -> Problems:

@@ -30,7 +30,7 @@ from radoncdt.catalogue import Catalogue
 from radoncdt.catalogue.adding import box_of, picture_of_ink
 from radoncdt.catalogue.chance import FITTED
 from radoncdt.catalogue.index import store_summaries
-from radoncdt.catalogue.records import packed
+from radoncdt.catalogue.records import EntryRow, packed
 from radoncdt.catalogue.searching import PLAUSIBLE
 from radoncdt.catalogue.store import SETTINGS, Entry
 from radoncdt.datasets.drawing import draw
@@ -181,7 +181,8 @@ def _make_large(path: Path) -> None:
             for k, image in enumerate(images):
                 number, box = start + k, box_of(image)
                 picture, stored = picture_of_ink(image), packed(found[k])
-                entries.append(Entry(f"{number:064x}", f"{number}.png", "{}", 128, 128, *box, "", picture, *stored))
+                row = EntryRow(0, f"{number:064x}", f"{number}.png", "{}", 128, 128, *box, "")
+                entries.append(Entry(row, picture, *stored))
             with store.transaction() as transaction:
                 transaction.put([(entry, {"motif": marks[start + k].motif}) for k, entry in enumerate(entries)])
         store_summaries(store)

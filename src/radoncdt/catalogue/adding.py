@@ -20,7 +20,7 @@ from radoncdt import _parallel
 from radoncdt._progress import Progress
 from radoncdt.catalogue.fitting import PICTURE_SIDE
 from radoncdt.catalogue.metadata import Value
-from radoncdt.catalogue.records import packed
+from radoncdt.catalogue.records import EntryRow, packed
 from radoncdt.catalogue.store import Entry, Failure, Store, stored_name
 from radoncdt.descriptors import Settings, described
 from radoncdt.ink import InkError, InkOptions
@@ -174,7 +174,8 @@ def _examine(file: str, digest: str, task: Task) -> Result:
         return Failure(name, digest, f"its ink cannot be described: {error}")
     height, width = ink.shape
     note = "; ".join(text for text in (picture.note, doubt(ink, task.ink)) if text)
-    return Entry(digest, name, how(task.ink), width, height, *box_of(ink), note, picture_of_ink(ink), curves, numbers)
+    row = EntryRow(0, digest, name, how(task.ink), width, height, *box_of(ink), note)
+    return Entry(row, picture_of_ink(ink), curves, numbers)
 
 
 def box_of(ink: NDArray[np.float32]) -> tuple[int, int]:

@@ -49,17 +49,19 @@ PARTS = ("pictures", "metadata", "descriptors")
 class Entry(NamedTuple):
     """What is to be stored of an image."""
 
-    hash: str
-    file: str
-    ink: str
-    width: int
-    height: int
-    ink_width: int
-    ink_height: int
-    note: str
+    row: EntryRow
+    """Its number is given when it is stored."""
     picture: bytes
     curves: bytes
     moments: bytes
+
+    @property
+    def file(self) -> str:
+        return self.row.file
+
+    @property
+    def hash(self) -> str:
+        return self.row.hash
 
 
 class Failure(NamedTuple):
@@ -318,12 +320,10 @@ class Transaction(Snapshot):
 
     def _insert(self, entry: Entry) -> int:
         names = EntryRow._fields[1:]
-        fields: list[Any] = [getattr(entry, name) for name in names]
-        cursor = self._execute(
-            f"INSERT INTO entries ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})", fields
-        )
+        marks = ", ".join("?" * len(names))
+        cursor = self._execute(f"INSERT INTO entries ({', '.join(names)}) VALUES ({marks})", entry.row[1:])
         number = int(cursor.lastrowid or 0)
-        self._sign_entry(EntryRow(number, *fields))
+        self._sign_entry(entry.row._replace(id=number))
         self._write(records.PICTURES, [number, entry.picture])
         self._write(records.DESCRIPTORS, [number, entry.curves, entry.moments])
         kind = self.metadata_kind

@@ -128,7 +128,7 @@ def check_structure(db: sqlite3.Connection, path: object) -> int:
             f"{path}: was written by a newer radoncdt (schema {version}, this one knows {VERSION}); update it"
         )
     if version not in COLUMNS:
-        raise CatalogueError(f"{path}: is damaged: there is no schema {version}")
+        raise CatalogueError(f"{path}: is damaged: schema {version} does not exist")
     kinds = {str(name): (str(kind), str(sql)) for kind, name, sql in _master(db)}
     strange = sorted(
         name

@@ -160,7 +160,7 @@ def check_output(
 def _same(path: Path, out: Path) -> bool:
     try:
         return path.samefile(out)
-    except OSError:  # it is not there, or its name is not one of a file
+    except OSError:  # it does not exist, or the system refuses its name
         return False
 
 

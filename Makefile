@@ -1,7 +1,7 @@
 # Every target makes the virtual environment it needs, below .venv/.
 PYTHON ?= python3
 
-.PHONY: test stress reproduce demo bench bench-quick picture clean
+.PHONY: test stress reproduce demo bench bench-quick picture wheel wheels clean
 
 test: .venv/test/ready
 	.venv/test/bin/ruff check .
@@ -36,19 +36,35 @@ picture: .venv/plot/ready
 	.venv/plot/bin/python examples/recognise_shapes.py --picture docs/recognise_shapes.png
 	.venv/plot/bin/python examples/pictures.py docs
 
+# the wheel for this machine, and those for all platforms, in dist/; both are compiled by ziglang for old systems
+wheel: .venv/build/ready
+	.venv/build/bin/python tools/wheels.py --here
+
+wheels: .venv/build/ready
+	.venv/build/bin/python tools/wheels.py
+	.venv/build/bin/hatchling build --target sdist
+
+.venv/build/ready: constraints.txt
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --constraint constraints.txt hatchling ziglang lief
+	touch $@
+
+# Where there is no compiler, pip fetches one for the installation only, so it has to be repeated for new sources.
+NATIVE = hatch_build.py $(wildcard src/radoncdt/_native/*.cpp src/radoncdt/_native/*.h src/radoncdt/_native/build.py)
+
 .venv/test/ready: extras = [test]
 .venv/run/ready: extras = [plot,mnist,rivals]
 .venv/bench/ready: extras = [bench,test]
 .venv/quick/ready: extras = [bench]
 .venv/plot/ready: extras = [plot]
-.venv/%/ready: pyproject.toml constraints.txt
+.venv/%/ready: pyproject.toml constraints.txt $(NATIVE)
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.$(extras)'
 	touch $@
 
 # libraries to compare with: one that cannot be installed is named by the benchmark, and the others are measured
 PEERS = pytranskit six torchcdt torchskradon adrt astra-toolbox
-.venv/bench/ready: pyproject.toml constraints.txt
+.venv/bench/ready: pyproject.toml constraints.txt $(NATIVE)
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.$(extras)'
 	-$(@D)/bin/python -m pip install --quiet torch==2.13.0

@@ -1,11 +1,21 @@
-"""Settings of hypothesis, and the names that examples in docstrings take for granted."""
+"""Settings of hypothesis, kernels that tests run with, and names that examples in docstrings take for granted."""
 
 import hypothesis
 import numpy as np
 import pytest
 
+from radoncdt import _kernels
+
 hypothesis.settings.register_profile("radoncdt", deadline=None, derandomize=True, max_examples=60)
 hypothesis.settings.load_profile("radoncdt")
+
+
+@pytest.fixture(scope="module", params=_kernels.available())
+def each_implementation(request):
+    """Run all tests of a module with each implementation of the kernels that this machine has."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_kernels, "current", lambda: _kernels.load(request.param))
+        yield request.param
 
 
 @pytest.fixture(autouse=True)

@@ -53,7 +53,7 @@ def setup(found: list[Peer]) -> Record:
         except PackageNotFoundError:
             return None
 
-    below = ("radoncdt", "numpy", "numba", "scipy", "torch", "torchskradon")
+    below = ("radoncdt", "numpy", "scipy", "torch", "torchskradon")
     packages = [*below, *(peer.package for peer in found if peer.name != OURS)]
     return {
         "python": platform.python_version(),

@@ -1,114 +1,6 @@
-"""Slow, obvious twins of the kernels and of what is built on them: a definition each, no tricks, all in float64."""
+"""Slow, obvious twins of the kernels that are not the method itself (``radoncdt._numpy.method``), all in float64."""
 
 import numpy as np
-
-
-def pixel_centres(shape):
-    """Centres x (H, W) and y (H, W) of the pixels, origin at the centre of the image, y up."""
-    i, j = np.indices(shape)
-    return j - (shape[1] - 1) / 2, (shape[0] - 1) / 2 - i
-
-
-def square_cdf(s, angle):
-    """Share of a unit square centred at 0 whose projection on the angle is at most s.
-
-    The projection is uniform on [−|cos|/2, |cos|/2] plus uniform on [−|sin|/2, |sin|/2]: a trapezoid.
-    """
-    long, short = sorted((abs(np.cos(angle)), abs(np.sin(angle))), reverse=True)
-    s = np.asarray(s, float)
-    if short < 1e-30:
-        return np.clip(s / long + 0.5, 0, 1)
-    outer, inner = (long + short) / 2, (long - short) / 2
-    rising = (s + outer) ** 2 / (2 * long * short)
-    middle = s / long + 0.5
-    falling = 1 - (outer - s) ** 2 / (2 * long * short)
-    return np.select([s <= -outer, s < -inner, s <= inner, s < outer], [0, rising, middle, falling], 1)
-
-
-def strip_weights(shape, angle, edges):
-    """Share of every pixel (H, W) in every strip: (H, W, n_bins)."""
-    x, y = pixel_centres(shape)
-    centre = np.cos(angle) * x + np.sin(angle) * y
-    return np.diff(square_cdf(edges - centre[..., None], angle), axis=-1)
-
-
-def radon(image, angles, edges):
-    """Masses (n_angles, n_bins) of the strips."""
-    image = np.asarray(image, float)
-    return np.array([np.einsum("ij,ijb->b", image, strip_weights(image.shape, a, e)) for a, e in zip(angles, edges)])
-
-
-def back_projection(values, edges, angles, shape):
-    """The transpose of the same weights."""
-    return sum(strip_weights(shape, a, e) @ v for v, e, a in zip(values, edges, angles))
-
-
-def moments(image):
-    """Mass, mean (2,) and covariance (2, 2) of an image of unit squares."""
-    image = np.asarray(image, float)
-    x, y = pixel_centres(image.shape)
-    share = image / image.sum()
-    mean = np.array([(share * x).sum(), (share * y).sum()])
-    dx, dy = x - mean[0], y - mean[1]
-    xy = (share * dx * dy).sum()
-    covariance = np.array([[(share * dx**2).sum(), xy], [xy, (share * dy**2).sum()]]) + np.eye(2) / 12
-    return image.sum(), mean, covariance
-
-
-def bin_quantile(masses, edges, t):
-    """inf{s : F(s) > t} for masses spread evenly over bins; the end of the support for t = 1."""
-    masses = np.asarray(masses, float)
-    with_mass = np.flatnonzero(masses)
-    if t >= 1:
-        return edges[with_mass[-1] + 1]
-    target, before = t * masses.sum(), 0.0
-    for b in with_mass:
-        if before + masses[b] > target:
-            return edges[b] + max(target - before, 0) / masses[b] * (edges[b + 1] - edges[b])
-        before += masses[b]
-    return edges[with_mass[-1] + 1]
-
-
-def sample_quantile(places, weights, t):
-    """inf{s : F(s) > t} for point masses; the last one for t = 1."""
-    order = [i for i in np.argsort(places) if weights[i] > 0]
-    target, before = t * np.sum(weights), 0.0
-    for i in order:
-        before += weights[i]
-        if before > target:
-            return places[i]
-    return places[order[-1]]
-
-
-def rcdt(image, angles, levels, edges):
-    """Quantiles of the exact strip masses, (n_angles, n_levels)."""
-    masses = radon(image, angles, edges)
-    return np.array([[bin_quantile(m, e, t) for t in levels] for m, e in zip(masses, edges)])
-
-
-def nrcdt(image, angles, levels, edges):
-    """The same minus ⟨m, θ⟩, over √(θᵀΣθ)."""
-    _, mean, covariance = moments(image)
-    theta = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    std = np.sqrt(np.einsum("ni,ij,nj->n", theta, covariance, theta))
-    return (rcdt(image, angles, levels, edges) - (theta @ mean)[:, None]) / std[:, None]
-
-
-def pool(nrcdt_of_half, how):
-    """Pool over the full circle, written out: N_{−θ}(t) = −N_θ(1 − t)."""
-    full = np.concatenate([nrcdt_of_half, -nrcdt_of_half[:, ::-1]])
-    around = np.concatenate([full, full[:1]])
-    return {
-        "max": full.max(0),
-        "min": full.min(0),
-        "mean": full.mean(0),
-        "median": np.median(full, 0),
-        "range": full.max(0) - full.min(0),
-        "max_abs": np.abs(full).max(0),
-        "min_abs": np.abs(full).min(0),
-        "range_abs": np.abs(full).max(0) - np.abs(full).min(0),
-        "total_variation": np.abs(np.diff(around, axis=0)).sum(0),
-    }[how]
 
 
 def cumulative_of_quantiles(values, levels, s):
@@ -253,7 +145,7 @@ def _part_below(place, c, s):
 
 
 def fit(base, terms, some, targets, few, ridge, coefficients, size, most, iterations):
-    """See `radoncdt._fit_kernels.fit`: the same with matrices of all distances."""
+    """See `radoncdt._interface.Kernels.fit`: the same with matrices of all distances."""
     for step in range(iterations + 1):
         moved = base + terms @ coefficients
         apart = np.linalg.norm(moved[:, None] - targets, axis=2)

@@ -223,7 +223,9 @@ def test_help_teaches(capsys):
     assert "radoncdt transform catalogue/*.png --out features.npz" in out
     assert "total_variation" in out
     assert run("--version") == 0
-    assert capsys.readouterr().out == f"radoncdt {radoncdt.__version__}\n"
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"radoncdt {radoncdt.__version__}"
+    assert [line.split()[0] for line in lines[1:]] == ["kernels", "threads", "Python", "NumPy"]
 
 
 # ---------------------------------------------------------------- register

@@ -548,7 +548,7 @@ def test_the_page_is_one_file(report):
     assert page.count["img"] == 6
     assert all(source.startswith("data:image/svg+xml;base64,") for source in page.sources)
     assert "partial" not in text
-    for word in ("Table 1", "Table 4", "max of folds", "mlxtend", "Time", "numba"):
+    for word in ("Table 1", "Table 4", "max of folds", "mlxtend", "Time", "kernels"):
         assert word in text
 
 

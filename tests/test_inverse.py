@@ -13,6 +13,8 @@ from scipy.interpolate import PchipInterpolator
 import radoncdt
 from radoncdt import PointCloud
 
+pytestmark = pytest.mark.usefixtures("each_implementation")
+
 RNG = np.random.default_rng(0)
 ANGLES = radoncdt.equispaced_angles(180)
 

@@ -1,4 +1,6 @@
-"""Every kernel against its slow twin in reference.py."""
+"""Every kernel, in each implementation, against the method on one page or its slow twin in reference.py."""
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -6,9 +8,13 @@ import reference
 from drawn import ANGLES, SHAPES, images
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 import radoncdt
+from radoncdt import _kernels
+from radoncdt._numpy import method
+
+pytestmark = pytest.mark.usefixtures("each_implementation")
 
 LISTS_OF_ANGLES = st.lists(ANGLES, min_size=1, max_size=6)
 
@@ -28,7 +34,7 @@ def test_strip_masses_equal_the_slow_sum_over_pixels(dtype, data):
     assert masses.shape[1] == sum(image.shape) + 2
     # an edge is placed to an ulp of the size of the image, and moves at most a line of pixels over it
     tolerance = 8 * rounding(dtype, image) + 8 * np.finfo(float).eps * sum(image.shape) ** 2 * np.abs(image).max()
-    assert_allclose(masses, reference.radon(image, angles, edges), rtol=0, atol=tolerance)
+    assert_allclose(masses, method.radon(image, angles, edges), rtol=0, atol=tolerance)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -43,7 +49,7 @@ def test_back_projection_equals_the_transposed_weights(dtype, data):
     values = rng.normal(size=(len(angles), edges.shape[1] - 1)).astype(dtype)
     fast = radoncdt.back_projection(values, edges, angles, shape)
     assert fast.dtype == dtype
-    slow = reference.back_projection(values, edges, angles, shape)
+    slow = method.back_projection(values, edges, angles, shape)
     tolerance = (8 * np.finfo(dtype).eps + 64 * np.finfo(float).eps * sum(shape)) * len(angles) * np.abs(values).max()
     assert_allclose(fast, slow, rtol=0, atol=tolerance)
 
@@ -58,7 +64,7 @@ def test_quantiles_equal_those_of_the_slow_masses(dtype, data):
     levels = radoncdt.quantile_levels(n_levels)
     fast = radoncdt.rcdt(image, angles=angles, n_levels=n_levels)
     # compared as masses: rounding of a mass can move a quantile as far as the next ink
-    masses = reference.radon(image, angles, edges)
+    masses = method.radon(image, angles, edges)
     for direction in range(len(angles)):
         cumulated = np.concatenate([[0], np.cumsum(masses[direction])]) / masses[direction].sum()
         slack = np.finfo(float).eps * 64 * sum(image.shape)
@@ -68,7 +74,7 @@ def test_quantiles_equal_those_of_the_slow_masses(dtype, data):
         assert (below <= levels + tolerance).all()
         assert (above >= levels - tolerance).all()
         # where the strips around a quantile all hold mass it is unique, and equal to the slow one
-        slow = np.array([reference.bin_quantile(masses[direction], edges[direction], t) for t in levels])
+        slow = np.array([method.bin_quantile(masses[direction], edges[direction], t) for t in levels])
         density = np.interp(slow, (edges[direction][1:] + edges[direction][:-1]) / 2, masses[direction])
         solid = density > 0.01 * masses[direction].sum()
         assert_allclose(fast[direction][solid], slow[solid], rtol=0, atol=300 * tolerance)
@@ -80,14 +86,14 @@ def test_nrcdt_equals_the_slow_one(dtype):
     image = (rng.random((37, 50)) + 0.1).astype(dtype)
     angles = np.concatenate([radoncdt.equispaced_angles(9), [-1, 4, 10]])
     _, edges = radoncdt.radon(image, angles=angles)
-    slow = reference.nrcdt(image, angles, radoncdt.quantile_levels(31), edges)
+    slow = method.nrcdt(image, angles, radoncdt.quantile_levels(31), edges)
     fast = radoncdt.nrcdt(image, angles=angles, n_levels=31)
     assert_allclose(fast, slow, rtol=0, atol=1e-12 if dtype is np.float64 else 1e-6)
 
 
 @given(image=images())
 def test_moments_equal_the_slow_sums(image):
-    mass, mean, covariance = reference.moments(image)
+    mass, mean, covariance = method.moments(image)
     size = max(image.shape)
     assert_allclose(radoncdt.mass(image), mass, rtol=1e-13)
     assert_allclose(radoncdt.mean(image), mean, rtol=0, atol=1e-14 * size)
@@ -100,7 +106,7 @@ def test_bin_quantiles_equal_the_definition(data):
     widths = data.draw(st.lists(st.sampled_from([0, 0.5, 2]), min_size=len(masses), max_size=len(masses)))
     edges = np.cumsum([-1, *widths])
     points = data.draw(st.lists(st.sampled_from([-1, 0, 1 / 8, 0.25, 0.5, 0.75, 1, 2]), min_size=1, max_size=8))
-    expected = [reference.bin_quantile(masses, edges, min(max(t, 0), 1)) for t in points]
+    expected = [method.bin_quantile(masses, edges, min(max(t, 0), 1)) for t in points]
     assert_allclose(radoncdt.cdt(masses, edges, points=points), expected, rtol=0, atol=1e-12)
 
 
@@ -125,3 +131,50 @@ def test_a_tall_float32_image_of_equal_pixels_keeps_its_mass():
         image = np.full((1024, 40), value, np.float32)
         masses, _ = radoncdt.radon(image, angles=[0, 0.3, np.pi / 2, 2])
         assert_allclose(masses.sum(-1, dtype=float), image.sum(dtype=float), rtol=5e-6)
+
+
+def test_lines_are_drawn_as_by_their_slow_twin():
+    random = np.random.default_rng(0)
+    for width in (0.5, 2.0, 7.3):
+        corners = random.uniform(-10, 50, (6, 2))
+        corners[3] = corners[2]  # a line of no length
+        corners[4] = corners[3] + [0, 9]
+        image, expected = np.zeros((40, 33)), np.zeros((40, 33))
+        _kernels.current().strokes(image, corners, width)
+        for a, b in pairwise(corners):
+            reference.stroke(expected, a, b, width)
+        assert_allclose(image, expected, atol=1e-12)
+
+
+def test_points_are_fitted_as_by_the_slow_twin():
+    random = np.random.default_rng(1)
+    points = random.normal(0, 30, (90, 2))
+    targets = points @ [[0.9, 0.2], [-0.3, 1.1]] + [4, -2] + random.normal(0, 1, (90, 2))
+    terms = np.column_stack([points, np.ones(90)])
+    start = np.vstack([np.eye(2), np.zeros(2)])
+    few, ridge = np.arange(0, 90, 3), np.array([0.0, 0.01, 0.0])
+    pairs = np.zeros((90, 2)), terms, np.arange(0, 90, 2), targets, few
+    expected, far = reference.fit(*pairs, ridge, start, 30.0, 0.25, 4)
+    options = {"ridge": ridge, "coefficients": start, "size": 30.0, "most": 0.25, "iterations": 4}
+    found, misfit = _kernels.current().fit(*pairs, **options)
+    assert misfit == pytest.approx(far, rel=1e-4)
+    assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_views_into_larger_arrays_are_read_as_copies_are(dtype):
+    """Rows may be apart, run backwards, or have every second pixel only."""
+    large = np.random.default_rng(3).random((50, 61)).astype(dtype)
+    for view in (large[5:40, 7:30], large[::-1, 3:20], large[::2, ::3], large.T, large.astype(f">f{large.itemsize}")):
+        copy = np.array(view, dtype)
+        assert_array_equal(radoncdt.radon(view)[0], radoncdt.radon(copy)[0])
+        for transform in (radoncdt.max_nrcdt, radoncdt.covariance):
+            assert_array_equal(transform(view), transform(copy))
+            assert_array_equal(transform([view, large])[0], transform(copy))
+
+
+def test_huge_and_tiny_pixels_neither_overflow_nor_vanish():
+    image = np.random.default_rng(4).random((20, 30)) + 0.1
+    expected = radoncdt.nrcdt(image)
+    for scale in (1e-300, 1e-280, 1e290):
+        assert_allclose(radoncdt.nrcdt(image * scale), expected, rtol=0, atol=1e-9)

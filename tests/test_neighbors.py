@@ -20,6 +20,7 @@ from radoncdt import (
     AffineNeighborsClassifier,
     Descriptors,
     PointCloud,
+    _kernels,
     affine_distances,
     datasets,
     describe,
@@ -28,6 +29,8 @@ from radoncdt import (
 )
 from radoncdt.registration import Plausible
 from radoncdt.search import AffineIndex
+
+pytestmark = pytest.mark.usefixtures("each_implementation")
 
 TURNED = datasets.AffineDistribution(scale=(0.6, 1.3), isotropic=False, rotation=180, shear=30, shift=10, mirror=True)
 
@@ -158,19 +161,17 @@ def test_a_fit_on_descriptors_forgets_the_columns_of_a_table():
 
 def test_the_search_leaves_entries_out(drawn, monkeypatch):
     """Otherwise it would be no better than the full search: of copies of six symbols it compares one symbol's."""
-    from radoncdt import _match_kernels
-
     entries, queries, _, _ = drawn
     model = AffineNeighbors(5).fit(entries)
     compared = []
-    real = _match_kernels.nearest
+    kernels = _kernels.current()
+    real = kernels.nearest
 
-    def spy(x, i, y, *arguments):
-        bounds, distances = arguments[4], arguments[7]
-        real(x, i, y, *arguments)
+    def spy(x, i, y, *, bounds, distances, **options):
+        real(x, i, y, bounds=bounds, distances=distances, **options)
         compared.append(int((bounds <= distances[-1]).sum()))
 
-    monkeypatch.setattr(_match_kernels, "nearest", spy)
+    monkeypatch.setattr(kernels, "nearest", spy)
     model.kneighbors(queries)
     assert np.mean(compared) < 20
 

@@ -1,6 +1,7 @@
 """The package as a whole: what importing it loads, which way dependencies point, compiled kernels, threads."""
 
 import ast
+import json
 import os
 import subprocess
 import sys
@@ -10,12 +11,28 @@ import numpy as np
 import pytest
 
 import radoncdt
-from radoncdt import _parallel
+from radoncdt import _kernels, _parallel
 
 SOURCE = Path(radoncdt.__file__).parent
 
-# a module may import those that stand before it; _kernels and what is heavy is imported inside functions
+# a module may import those that stand before it; what is heavy is imported inside functions
 ORDER = [
+    "_interface",
+    "_numpy.method",
+    "_numpy.boxes",
+    "_numpy.moments",
+    "_numpy.projections",
+    "_numpy.quantiles",
+    "_numpy.images",
+    "_numpy.line_measures",
+    "_numpy.plausibility",
+    "_numpy.matching",
+    "_numpy.fits",
+    "_numpy.strokes",
+    "_numpy",
+    "_native.build",
+    "_native",
+    "_kernels",
     "_checks",
     "_files",
     "_lazy",
@@ -26,14 +43,10 @@ ORDER = [
     "directions",
     "measures",
     "_paper",
-    "_kernels",
-    "_line_kernels",
-    "_match_kernels",
-    "_stroke_kernels",
-    "_fit_kernels",
-    "cdt",
-    "radon",
-    "rcdt",
+    "_config",
+    "_cdt",
+    "_radon",
+    "_rcdt",
     "inverse",
     "distance",
     "descriptors",
@@ -104,8 +117,8 @@ ORDER = [
     "experiments.terminal",
     "experiments",
     "__init__",
+    "cli.messages",
     "cli.options",
-    "cli.compiling",
     "cli.show",
     "cli.transform",
     "cli.register",
@@ -129,8 +142,6 @@ def run(code, **environment):
 
 def test_importing_it_loads_nothing_heavy():
     heavy = [
-        "numba",
-        "llvmlite",
         "scipy",
         "sklearn",
         "joblib",
@@ -178,50 +189,91 @@ def imports(path):
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=name_of)
 def test_dependencies_point_downward(path):
     below = ORDER[: ORDER.index(name_of(path))]
-    allowed = {*below, "_kernels", "_line_kernels"}  # the kernels are leaves that any module may call
-    assert set(imports(path)) <= allowed
+    assert set(imports(path)) <= set(below)
 
 
 def test_all_modules_are_in_order():
     assert {name_of(path) for path in SOURCE.rglob("*.py")} == set(ORDER)
 
 
-# ---------------------------------------------------------------- the cache
+# ---------------------------------------------------------------- the kernels
 
-CALL = """
+
+def config(code="", **environment):
+    """What show_config tells in a new process, after some code that may prepare it."""
+    lines = run(f"import json, radoncdt\n{code}\nprint(json.dumps(radoncdt.show_config('dict')))", **environment)
+    return json.loads(lines.splitlines()[-1])
+
+
+def test_the_fastest_kernels_are_used_unless_others_are_asked_for():
+    available = config(RADONCDT_KERNELS="")["available"]
+    assert config(RADONCDT_KERNELS="")["kernels"] == available[0]
+    for name in available:
+        assert config(RADONCDT_KERNELS=name)["kernels"] == name
+    assert available[-1] == "numpy"
+
+
+@pytest.mark.parametrize("name", ["sse", "AVX2"])
+def test_kernels_that_do_not_exist_are_refused(name):
+    code = "import radoncdt\ntry:\n    radoncdt.show_config()\nexcept ValueError as error:\n    print(error)"
+    assert f"must be one of avx512, avx2, baseline, numpy, got '{name}'" in run(code, RADONCDT_KERNELS=name)
+
+
+def test_a_missing_library_is_replaced_by_numpy_with_one_warning(tmp_path):
+    """The first call warns, tells the factor and how to get the compiled kernels; later calls do not."""
+    code = f"""
+import warnings
+from pathlib import Path
 import numpy as np, radoncdt
-from radoncdt import _kernels
-values = radoncdt.cdt([1, 1], [0, 1, 2], points=[0.25])
-print(values[0], sum(_kernels.bin_quantiles.stats.cache_hits.values()))
+from radoncdt import _native
+_native.FOLDER = Path({str(tmp_path)!r}) / "lib"
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for _ in range(3):
+        radoncdt.max_nrcdt(np.ones((5, 5)))
+print(len(caught), caught[0].category.__name__, caught[0].message)
 """
+    said = run(code, RADONCDT_KERNELS="")
+    assert said.startswith("1 RuntimeWarning radoncdt uses its NumPy kernels, which are about 20 times slower")
+    assert "pip install" in said
 
 
-def test_a_second_process_does_not_compile_again(tmp_path):
-    assert run(CALL, NUMBA_CACHE_DIR=str(tmp_path)) == "0.5 0"
-    assert run(CALL, NUMBA_CACHE_DIR=str(tmp_path)) == "0.5 1"
+def test_a_damaged_library_is_replaced_by_numpy(tmp_path):
+    (tmp_path / "lib").mkdir()
+    for ending in ("so", "dylib", "dll"):
+        (tmp_path / "lib" / f"libradoncdt-baseline.{ending}").write_bytes(b"no library")
+    code = f"import pathlib, radoncdt._native; radoncdt._native.FOLDER = pathlib.Path({str(tmp_path)!r}) / 'lib'"
+    found = config(code, RADONCDT_KERNELS="")
+    assert found["kernels"] == "numpy"
+    assert "cannot be loaded" in found["missing"]
 
 
-def test_a_damaged_cache_is_no_error(tmp_path):
-    run(CALL, NUMBA_CACHE_DIR=str(tmp_path))
-    for content in (b"", b"nonsense", b"\x80\x05."):
-        for file in tmp_path.rglob("*bin_quantiles*.nb?"):
-            file.write_bytes(content)
-        assert run(CALL, NUMBA_CACHE_DIR=str(tmp_path)) == "0.5 0"
+def test_numpy_kernels_that_were_asked_for_do_not_warn():
+    code = "import warnings; warnings.simplefilter('error')"
+    assert config(code, RADONCDT_KERNELS="numpy")["kernels"] == "numpy"
 
 
-def test_a_cache_folder_that_goes_away_is_no_error(tmp_path):
-    code = f"import shutil; from radoncdt import _kernels; shutil.rmtree({str(tmp_path)!r})" + CALL
-    assert run(code, NUMBA_CACHE_DIR=str(tmp_path)) == "0.5 0"
+def test_libraries_are_those_of_the_present_sources():
+    """In a checkout, a library of other sources is compiled again before it is used."""
+    if not (SOURCE / "_native" / "build.py").exists():
+        pytest.skip("an installed package, which has no sources")
+    from radoncdt._native import build
+
+    for name in _kernels.available()[:-1]:
+        assert _kernels.load(name).source_hash == build.source_hash()
 
 
-def test_no_cache_folder_is_no_error():
-    code = "import numba.core.caching as caching; caching.CacheImpl._locator_classes = []" + CALL
-    assert run(code) == "0.5 0"
-
-
-def test_a_cache_folder_that_cannot_be_made_is_no_error(tmp_path):
-    (tmp_path / "file").touch()
-    assert run(CALL, NUMBA_CACHE_DIR=str(tmp_path / "file" / "cache")).startswith("0.5")
+def test_help_loads_neither_numpy_nor_a_command():
+    code = """
+import sys
+from radoncdt import cli
+try:
+    cli.main(["--help"])
+except SystemExit:
+    pass
+print([name for name in sys.modules if name.startswith(("numpy", "radoncdt.cli."))])
+"""
+    assert run(code).splitlines()[-1] == "['radoncdt.cli.messages']"
 
 
 # ---------------------------------------------------------------- threads

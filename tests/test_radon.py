@@ -10,6 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 import radoncdt
 from radoncdt import PointCloud
 
+pytestmark = pytest.mark.usefixtures("each_implementation")
+
 RNG = np.random.default_rng(0)
 
 

@@ -4,7 +4,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-import reference
 from drawn import clouds, images
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +12,10 @@ from scipy import stats
 
 import radoncdt
 from radoncdt import PointCloud, _parallel
-from radoncdt.rcdt import POOLS
+from radoncdt._numpy import method
+from radoncdt._rcdt import POOLS
+
+pytestmark = pytest.mark.usefixtures("each_implementation")
 
 RNG = np.random.default_rng(0)
 DRAWING = np.zeros((60, 45))
@@ -186,7 +188,7 @@ def test_rcdt_of_a_cloud_is_the_cdt_of_its_sorted_projections(cloud):
     levels = radoncdt.quantile_levels(16)
     for angle, values in zip(angles, radoncdt.rcdt(cloud, n_angles=4, n_levels=16)):
         places = cloud.points @ [np.cos(angle), np.sin(angle)]
-        expected = [reference.sample_quantile(places, cloud.weights, t) for t in levels]
+        expected = [method.sample_quantile(places, cloud.weights, t) for t in levels]
         assert_allclose(values, expected, rtol=0, atol=1e-12 * (1 + np.abs(places).max()))
 
 
@@ -205,14 +207,14 @@ def test_pools_cover_the_full_circle(pool, measure, n_angles, n_levels):
     half = radoncdt.nrcdt(measure, n_angles=n_angles, n_levels=n_levels)
     options = {"n_angles": n_angles, "n_levels": n_levels, "directions": "equispaced"}
     pooled = radoncdt.pooled_nrcdt(measure, pool=pool, **options)
-    assert_allclose(pooled, reference.pool(half, pool), rtol=0, atol=1e-12 * (1 + np.abs(half).max()) * n_angles)
+    assert_allclose(pooled, method.pool(half, pool), rtol=0, atol=1e-12 * (1 + np.abs(half).max()) * n_angles)
 
 
 @pytest.mark.parametrize("pool", POOLS)
 def test_pools_cover_the_full_circle_with_the_moments_of_the_levels(pool):
     half = radoncdt.nrcdt(DRAWING, n_angles=9, moments="levels")
     pooled = radoncdt.pooled_nrcdt(DRAWING, pool=pool, n_angles=9, moments="levels")
-    assert_allclose(pooled, reference.pool(half, pool), atol=1e-10)
+    assert_allclose(pooled, method.pool(half, pool), atol=1e-10)
 
 
 @pytest.mark.parametrize("pool", POOLS)

@@ -16,7 +16,7 @@ from radoncdt import (
     Descriptors,
     PointCloud,
     Registration,
-    _match_kernels,
+    _kernels,
     affine_distances,
     datasets,
     describe,
@@ -25,6 +25,8 @@ from radoncdt import (
 )
 from radoncdt.descriptors import Settings
 from radoncdt.registration import Plausible, _refined, best_registration, turned_distances
+
+pytestmark = pytest.mark.usefixtures("each_implementation")
 
 N_ANGLES = 12
 FLAG = np.zeros((60, 60))
@@ -149,7 +151,7 @@ def test_limits_leave_the_best_of_the_plausible_turns(limits):
     infinite = 0
     for i, j in np.ndindex(found.shape):
         moving, fixed = first.covariances[i], second.covariances[j]
-        near = _match_kernels.plausible_turns(
+        near = _kernels.current().plausible_turns(
             first.waves.covariances[i], second.waves.covariances[j], plausible.limits, N_ANGLES
         )
         # plausible are turns with a plausible one within half a step; the twin tries some of these

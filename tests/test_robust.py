@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 import radoncdt
 from radoncdt import PointCloud, _kernels, datasets, push_forward
 
+pytestmark = pytest.mark.usefixtures("each_implementation")
+
 NU = 3.0
 
 
@@ -19,8 +21,8 @@ def robust_moments(points, weights, nu=NU, extent=0.0):
     shares = weights / weights.sum()
     mean = shares @ points
     cov = (points - mean).T @ (shares[:, None] * (points - mean)) + extent * np.eye(2)
-    moments = np.array([*mean, cov[0, 0], cov[0, 1], cov[1, 1]])
-    settled = _kernels.student_moments(np.vstack([points.T, shares]), nu, extent, moments)
+    start = np.array([*mean, cov[0, 0], cov[0, 1], cov[1, 1]])
+    moments, settled = _kernels.current().student_moments(np.vstack([points.T, shares]), nu, extent, start)
     return moments[:2], moments[[2, 3, 3, 4]].reshape(2, 2), settled
 
 

@@ -2,8 +2,6 @@
 
 import csv
 import os
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 
@@ -12,7 +10,6 @@ import pytest
 from files import SHAPE, run
 from marks import MARKS, save
 
-from radoncdt import cli
 from radoncdt.catalogue import Catalogue
 
 EVIL = "\x1b[31m\u202egnp\n\x9b\u2066"
@@ -122,7 +119,7 @@ def test_warnings_are_printed_in_one_line(folder, monkeypatch, capsys):
         warnings.warn(f"strange: {EVIL}", stacklevel=1)
         return SHAPE
 
-    monkeypatch.setattr(cli.register, "read_ink", remark)
+    monkeypatch.setattr("radoncdt.cli.register.read_ink", remark)
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         shown = warnings.showwarning
@@ -135,7 +132,7 @@ def test_errors_of_the_system_are_printed_in_one_line(folder, monkeypatch, capsy
     def full(*_, **__):
         raise OSError(28, "No space left", EVIL, None, f"x{EVIL}")
 
-    monkeypatch.setattr(cli.ink, "write_whole", full)
+    monkeypatch.setattr("radoncdt.cli.ink.write_whole", full)
     assert run("ink", MARK, "--out", "ink.png") == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.isprintable()
@@ -161,32 +158,3 @@ def test_tables_of_names_hold_no_formulas(tmp_path, monkeypatch):
         (row,) = csv.DictReader(file)
     assert row.pop("file") == "'=1+1/=a.png"
     assert min(float(value) for value in row.values()) < 0  # numbers stay numbers
-
-
-# ---------------------------------------------------------------- compiling
-
-
-CALL = """
-import sys
-import radoncdt
-from radoncdt import cli
-
-def run(options, parser):
-    radoncdt.cdt([1, 1], [0, 1, 2], points=[0.25])
-    radoncdt.rcdt([[1.0, 2.0]], n_angles=1)
-    return 0
-
-cli.show.run = run
-sys.argv = ["radoncdt", "show", "x.png"]
-raise SystemExit(cli.main())
-"""
-
-
-def test_compiling_is_announced_once_and_not_where_kernels_are_cached(tmp_path):
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    messages = []
-    for _ in range(2):
-        done = subprocess.run([sys.executable, "-c", CALL], capture_output=True, text=True, env=environment)
-        assert done.returncode == 0, done.stderr
-        messages.append(done.stderr)
-    assert messages == ["radoncdt: compiling kernels, about 30 s, once\n", ""]

@@ -15,6 +15,8 @@ from scipy.stats import wasserstein_distance
 import radoncdt
 from radoncdt import PointCloud, push_forward
 
+pytestmark = pytest.mark.usefixtures("each_implementation")
+
 HALF_CIRCLE = st.floats(-np.pi / 2 + 1e-3, np.pi / 2 - 1e-3)
 
 

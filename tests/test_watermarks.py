@@ -1,45 +1,13 @@
-"""Made-up watermarks, and what draws and fits their lines."""
-
-from itertools import pairwise
+"""Made-up watermarks."""
 
 import numpy as np
 import pytest
-import reference
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 
 import radoncdt
 from radoncdt import datasets
-from radoncdt._fit_kernels import fit
-from radoncdt._stroke_kernels import strokes
 from radoncdt.datasets import motifs
 from radoncdt.datasets.watermarks import CONTRAST, KINDS, LAID
-
-
-def test_lines_are_drawn_as_by_their_slow_twin():
-    random = np.random.default_rng(0)
-    for width in (0.5, 2.0, 7.3):
-        corners = random.uniform(-10, 50, (6, 2))
-        corners[3] = corners[2]  # a line of no length
-        corners[4] = corners[3] + [0, 9]
-        image, expected = np.zeros((40, 33)), np.zeros((40, 33))
-        strokes(image, corners, width)
-        for a, b in pairwise(corners):
-            reference.stroke(expected, a, b, width)
-        assert_allclose(image, expected, atol=1e-12)
-
-
-def test_points_are_fitted_as_by_the_slow_twin():
-    random = np.random.default_rng(1)
-    points = random.normal(0, 30, (90, 2))
-    targets = points @ [[0.9, 0.2], [-0.3, 1.1]] + [4, -2] + random.normal(0, 1, (90, 2))
-    terms = np.column_stack([points, np.ones(90)])
-    start = np.vstack([np.eye(2), np.zeros(2)])
-    few, ridge = np.arange(0, 90, 3), np.array([0.0, 0.01, 0.0])
-    arguments = np.zeros((90, 2)), terms, np.arange(0, 90, 2), targets, few, ridge
-    expected, far = reference.fit(*arguments, start, 30.0, 0.25, 4)
-    found = start.copy()
-    assert fit(*arguments, found, 30.0, 0.25, 4) == pytest.approx(far, rel=1e-4)
-    assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
 
 
 def test_every_motif_is_drawn_within_the_frame():

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 import radoncdt
 from radoncdt import PointCloud, datasets, push_forward
-from radoncdt.rcdt import POOLS, WHITENED_POOLS
+from radoncdt._rcdt import POOLS, WHITENED_POOLS
+
+pytestmark = pytest.mark.usefixtures("each_implementation")
 
 N_ANGLES = 12
 CIRCLE = 2 * np.pi * np.arange(2 * N_ANGLES) / (2 * N_ANGLES)

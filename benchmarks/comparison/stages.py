@@ -1,10 +1,16 @@
-"""Where the time of ours goes, against a plain loop that does no more than stream the same rows."""
+"""Where the time of ours goes, against a plain loop that does no more than stream the same rows.
 
+The kernels do not tell when a stage ends. ``stages.cpp`` calls their parts, as far as a stage; it is compiled with the
+flags of the kernels, for the instruction set that is in use.
+"""
+
+import ctypes
+import tempfile
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 from images import KINDS
 from numpy.typing import NDArray
@@ -14,93 +20,74 @@ from reporting import interleaved
 import radoncdt
 from comparison import N_ANGLES, SIDE, Record, ours_alone
 from radoncdt import _kernels
-from radoncdt._kernels import (
-    GROUP,
-    STEP,
-    _columns,
-    _cumulate,
-    _load,
-    _moments,
-    _most_bins,
-    _project,
-    _quantiles,
-    _rows,
-    _search_room,
-    _taps,
-    _workspace,
-)
+from radoncdt._native import ImageTable, address, suffix
+from radoncdt._native.build import HERE, find_compiler, make_libraries, native_target
 from radoncdt.directions import Directions
-from radoncdt.measures import Batch, for_kernel
 
 STAGES = ("reading", "projection", "quantiles", "pooling", "Python")
+_TYPES = {"i": ctypes.c_int64, "o": ctypes.c_int, "p": ctypes.c_void_p}
+_SIGNATURES = {"up_to": "opippipp", "stream": "iiipppip", "tables": "ipipp"}
 
 
-@numba.njit(nogil=True, error_model="numpy")
-def up_to(stage: Any, pixels: Any, bits: Any, shapes: Any, sweep: Any, levels: Any, out: Any) -> None:
-    """What `image_quantiles` does to one image, as far as a stage: 0 reading, 1 projection, 2 quantiles."""
-    box, moments = np.empty(4, np.int64), np.empty(5)
-    _, frame, _, _ = _load(pixels, bits, 0, shapes[0], np.empty((0, 0), bits.dtype), box)
-    rows = _rows(frame, box)
-    _moments(rows, moments)
-    columns = _columns(frame, box)
-    if stage == 0:
-        return
-    for lines, members in ((rows, sweep.by_rows), (columns, sweep.by_columns)):
-        work = _workspace(lines)
-        cumulated = np.empty((GROUP, _most_bins(lines) + 1 + STEP))
-        room = _search_room(_most_bins(lines), levels.size)
-        for d in range(0, members.size, GROUP):
-            _project(lines, sweep, members, d, work)
-            if stage == 1:
-                continue
-            _cumulate(work, cumulated)
-            for g in range(min(GROUP, members.size - d)):
-                _quantiles(cumulated[g], work.n_bins[g], levels, room, out[members[d + g]])
+@cache
+def library() -> Any:
+    """The functions of stages.cpp."""
+    with tempfile.TemporaryDirectory() as folder:
+        sources = [Path(__file__).with_suffix(".cpp")]
+        make_libraries(Path(folder), find_compiler(), native_target(), sources, (f"-I{HERE}",))
+        name = _kernels.current_name()
+        loaded = ctypes.CDLL(str(Path(folder) / native_target().file_name("baseline" if name == "numpy" else name)))
+    for name, letters in _SIGNATURES.items():
+        for ending in ("f32", "f64"):
+            getattr(loaded, f"{name}_{ending}").argtypes = [_TYPES[letter] for letter in letters]
+    return loaded
 
 
-@numba.njit(nogil=True, error_model="numpy", fastmath={"contract"})
-def stream(rows: Any, starts: Any, weights: Any, sums: Any) -> None:
-    """The bound: every row, padded by two zeros at both ends, three-tap into the sums of every direction."""
-    for d in range(starts.shape[0]):
-        total = sums[d]
-        for r in range(rows.shape[0]):
-            row = rows[r]
-            w0, w1, w2 = weights[d, 0, r], weights[d, 1, r], weights[d, 2, r]
-            part = total[starts[d, r] : starts[d, r] + row.size - 2]
-            for k in range(part.size):
-                part[k] += w0 * row[k + 2] + w1 * row[k + 1] + w2 * row[k]
+def up_to(
+    stage: int, image: NDArray[Any], directions: Directions, levels: NDArray[Any], out: NDArray[Any]
+) -> Callable[[], object]:
+    """A call of the kernel for quantiles as far as a stage: 0 reading, 1 projection, 2 quantiles, in bins."""
+    table = ImageTable(image[None])
+    arrays = table, directions.cosines, directions.sines, levels, out
+    arguments = (
+        *(stage, address(table.rows), len(directions), address(directions.cosines), address(directions.sines)),
+        *(levels.size, address(levels), address(out)),
+    )
+    function = getattr(library(), f"up_to_{suffix(image.dtype)}")
+    return lambda: (function(*arguments), arrays)
 
 
-def streamed(image: NDArray[Any], slopes: NDArray[Any]) -> tuple[Any, Any, Any, Any]:
-    """What `stream` takes: rows, and the first bins and weights of our own kernel for these slopes."""
+def streamed(image: NDArray[Any], directions: Directions) -> tuple[Callable[[], object], NDArray[Any]]:
+    """A call of the bound for all directions, as if all of them went along rows, and the array of its sums."""
     n, length = image.shape
+    c, s = directions.cosines, directions.sines
+    slopes = np.where(np.abs(c) >= np.abs(s), -s / np.where(c, c, 1), c / np.where(s, s, 1))
     rows = np.pad(image, ((0, 0), (2, 2)))
-    starts, two = np.empty((slopes.size, n), np.int32), np.empty((slopes.size, 2, n), image.dtype)
-    for d, slope in enumerate(slopes):
-        _taps(slope, 0.0, n // 2 + 2, 1, 0, starts[d], two[d])
-    weights = np.stack([two[:, 0], 1 - two[:, 0] - two[:, 1], two[:, 1]], axis=1)
-    return rows, starts, weights, np.zeros((slopes.size, length + n + 8), image.dtype)
+    starts, weights = np.empty((slopes.size, n), np.int32), np.empty((slopes.size, 3, n), image.dtype)
+    sums = np.zeros((slopes.size, length + n + 8), image.dtype)
+    ending = suffix(image.dtype)
+    getattr(library(), f"tables_{ending}")(slopes.size, address(slopes), n, address(starts), address(weights))
+    arrays = rows, starts, weights, sums
+    addresses = address(rows), address(starts), address(weights)
+    function = getattr(library(), f"stream_{ending}")
+    arguments = slopes.size, n, rows.shape[1], *addresses, sums.shape[1], address(sums)
+    return lambda: (function(*arguments), arrays), sums
 
 
 def stages(found: list[Peer], quick: bool) -> Iterator[Record]:
     """Milliseconds of each stage, and the time of the projection over the bound."""
     directions, levels = Directions.choose(N_ANGLES, None), radoncdt.quantile_levels(64)
-    sweep, out = directions.sweep, np.empty((N_ANGLES, 64))
-    kernel: Any = _kernels.image_quantiles
-    steps: Any = up_to
-    pooled, moments, status = np.empty((1, 2, 64)), np.empty((1, 5)), np.empty(1, np.int64)
+    out, kernels = np.empty((N_ANGLES, 64)), _kernels.current()
+    options: dict[str, Any] = {"normalise": True, "extremes": True}
     for kind, draw in KINDS.items():
         for dtype in (np.float32,) if quick else (np.float32, np.float64):
             image = draw(SIDE).astype(dtype)
-            arrays = for_kernel(Batch.read(image).items)
-            bound = streamed(image, sweep.slope)
-            options = levels, True, False, 0.0, True, pooled, moments, status
             calls: dict[str, Callable[[], object]] = {
-                "bound": partial(stream, *bound),
-                "reading": partial(steps, 0, *arrays, sweep, levels, out),
-                "projection": partial(steps, 1, *arrays, sweep, levels, out),
-                "quantiles": partial(steps, 2, *arrays, sweep, levels, out),
-                "pooling": partial(kernel, *arrays, sweep, *options),
+                "bound": streamed(image, directions)[0],
+                **{name: up_to(stage, image, directions, levels, out) for stage, name in enumerate(STAGES[:3])},
+                "pooling": partial(
+                    kernels.image_quantiles, image[None], directions.cosines, directions.sines, levels, **options
+                ),
                 "Python": partial(radoncdt.max_nrcdt, image, n_angles=N_ANGLES, directions="equispaced", n_jobs=1),
             }
             times = interleaved(calls, rounds=5 if quick else 9)

@@ -1,33 +1,44 @@
-"""Radon cumulative distribution transforms: features of images that affine maps do not change."""
+"""Affine-invariant image features from Radon cumulative distribution transforms."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from radoncdt.cdt import cdt, inverse_cdt, quantile_levels
-from radoncdt.descriptors import Descriptors, describe
-from radoncdt.directions import equispaced_angles
-from radoncdt.distance import sliced_wasserstein, sliced_wasserstein_distances, wasserstein
-from radoncdt.inverse import interpolate, inverse_rcdt
-from radoncdt.measures import PointCloud, covariance, mass, mean, push_forward
-from radoncdt.radon import back_projection, filtered_back_projection, radon
-from radoncdt.rcdt import max_nrcdt, mean_nrcdt, nrcdt, pooled_nrcdt, rcdt
-from radoncdt.registration import Registration, affine_distances, register
 
 if TYPE_CHECKING:
     from radoncdt import catalogue, datasets, experiments, ink, plot
+    from radoncdt._cdt import cdt, inverse_cdt, quantile_levels
+    from radoncdt._config import show_config
+    from radoncdt._radon import back_projection, filtered_back_projection, radon
+    from radoncdt._rcdt import max_nrcdt, mean_nrcdt, nrcdt, pooled_nrcdt, rcdt
+    from radoncdt.descriptors import Descriptors, describe
+    from radoncdt.directions import equispaced_angles
+    from radoncdt.distance import sliced_wasserstein, sliced_wasserstein_distances, wasserstein
     from radoncdt.estimators import NormalizedRadonCDT, RadonCDT
+    from radoncdt.inverse import interpolate, inverse_rcdt
+    from radoncdt.measures import PointCloud, covariance, mass, mean, push_forward
     from radoncdt.neighbors import AffineNeighbors, AffineNeighborsClassifier
+    from radoncdt.registration import Registration, affine_distances, register
     from radoncdt.subspaces import NearestSubspaceClassifier
 
 __version__ = "0.1.0"
 
-ESTIMATORS = {
-    "RadonCDT": "estimators",
-    "NormalizedRadonCDT": "estimators",
-    "AffineNeighbors": "neighbors",
-    "AffineNeighborsClassifier": "neighbors",
-    "NearestSubspaceClassifier": "subspaces",
+# Names are loaded when they are first used, so that ``radoncdt --help`` does not have to wait for NumPy.
+_MODULES = {
+    "_cdt": ("cdt", "inverse_cdt", "quantile_levels"),
+    "_config": ("show_config",),
+    "_radon": ("back_projection", "filtered_back_projection", "radon"),
+    "_rcdt": ("max_nrcdt", "mean_nrcdt", "nrcdt", "pooled_nrcdt", "rcdt"),
+    "descriptors": ("Descriptors", "describe"),
+    "directions": ("equispaced_angles",),
+    "distance": ("sliced_wasserstein", "sliced_wasserstein_distances", "wasserstein"),
+    "estimators": ("NormalizedRadonCDT", "RadonCDT"),
+    "inverse": ("interpolate", "inverse_rcdt"),
+    "measures": ("PointCloud", "covariance", "mass", "mean", "push_forward"),
+    "neighbors": ("AffineNeighbors", "AffineNeighborsClassifier"),
+    "registration": ("Registration", "affine_distances", "register"),
+    "subspaces": ("NearestSubspaceClassifier",),
 }
-"""In which modules they are."""
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+_SUBMODULES = ("catalogue", "datasets", "experiments", "ink", "plot")
 
 __all__ = [
     "AffineNeighbors",
@@ -64,6 +75,7 @@ __all__ = [
     "radon",
     "rcdt",
     "register",
+    "show_config",
     "sliced_wasserstein",
     "sliced_wasserstein_distances",
     "wasserstein",
@@ -71,13 +83,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What needs scikit-learn or matplotlib, or is no transform, is loaded when it is first asked for."""
-    from importlib import import_module
-
-    if name in ESTIMATORS:
-        return getattr(import_module(f"radoncdt.{ESTIMATORS[name]}"), name)
-    if name in ("catalogue", "datasets", "experiments", "ink", "plot"):
+    if name in _SUBMODULES:
         return import_module(f"radoncdt.{name}")
+    if name in _HOMES:
+        value = getattr(import_module(f"radoncdt.{_HOMES[name]}"), name)
+        globals()[name] = value  # the next time, this function is not called
+        return value
     raise AttributeError(f"module 'radoncdt' has no attribute {name!r}")
 
 

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from radoncdt import _checks
 
@@ -22,9 +22,14 @@ def n_workers(n_jobs: object, work: int) -> int:
     most = work // WORTH_A_THREAD
     if n_jobs == 1 or most <= 1:
         return 1
+    return max(1, min(n_threads(n_jobs), most))
+
+
+def n_threads(n_jobs: Any) -> int:
+    """How many threads `n_jobs` stands for here."""
     from joblib import effective_n_jobs  # knows affinity, containers, and when it is itself inside a worker
 
-    return max(1, min(int(effective_n_jobs(n_jobs)), most))
+    return int(effective_n_jobs(n_jobs))
 
 
 def for_each(

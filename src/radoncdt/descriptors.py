@@ -12,19 +12,17 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from radoncdt import _checks
 from radoncdt._files import write_whole
+from radoncdt._interface import KEPT, LANES, Waves
 from radoncdt._paper import read_measures
+from radoncdt._rcdt import Normalisation, trimmed_levels, whitened_nrcdt
 from radoncdt.measures import Batch, Measures, PointCloud
-from radoncdt.rcdt import Normalisation, trimmed_levels, whitened_nrcdt
-
-if TYPE_CHECKING:
-    from radoncdt._match_kernels import Waves
 
 Floats = NDArray[np.float64]
 
@@ -224,10 +222,8 @@ class Descriptors:
             raise ValueError(f"`path` must hold descriptors that belong together, got {path}: {error}") from error
 
     @cached_property
-    def waves(self) -> "Waves":
+    def waves(self) -> Waves:
         """What the kernels need to compare them."""
-        from radoncdt._match_kernels import Waves
-
         packed, norms = _packed(self.values)
         values = np.ascontiguousarray(self.values)
         values.setflags(write=False)
@@ -292,11 +288,9 @@ def spectrum_of(values: NDArray[Any]) -> NDArray[np.complex128]:
 
 def _packed(values: NDArray[Any]) -> tuple[NDArray[np.float32], Floats]:
     """The waves of descriptors as the kernels read them, and the norms of the waves, and of what they leave out."""
-    from radoncdt._match_kernels import GROUPS, KEPT, LANES
-
     n, _, n_levels = values.shape
-    halves = (n_levels + 1) // 2
-    packed = np.zeros((n, 2, GROUPS, halves, 2, LANES), np.float32)
+    halves, groups = (n_levels + 1) // 2, KEPT // (2 * LANES)
+    packed = np.zeros((n, 2, groups, halves, 2, LANES), np.float32)
     norms = np.empty((n, 2))
     for chunk in (slice(k, k + 64) for k in range(0, n, 64)):
         spectrum = spectrum_of(values[chunk])
@@ -304,7 +298,7 @@ def _packed(values: NDArray[Any]) -> tuple[NDArray[np.float32], Floats]:
             waves = np.zeros((len(spectrum), KEPT // 2, halves), complex)
             some = spectrum[:, 1 + parity : KEPT + 1 : 2]
             waves[:, : some.shape[1]] = some
-            waves = waves.reshape(-1, GROUPS, LANES, halves).swapaxes(2, 3)
+            waves = waves.reshape(-1, groups, LANES, halves).swapaxes(2, 3)
             packed[chunk, parity, :, :, 0], packed[chunk, parity, :, :, 1] = waves.real, waves.imag
         squares = (spectrum.real**2 + spectrum.imag**2).sum(axis=-1)
         norms[chunk] = np.sqrt([squares[:, 1 : KEPT + 1].sum(axis=1), squares[:, KEPT + 1 :].sum(axis=1)]).T

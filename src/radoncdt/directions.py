@@ -5,15 +5,11 @@ half circle [0, π); the other half follows from R_{−θ}[μ] being the mirror 
 """
 
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from radoncdt import _checks
-
-if TYPE_CHECKING:
-    from radoncdt._kernels import Sweep
 
 Floats = NDArray[np.float64]
 
@@ -89,13 +85,6 @@ class Directions:
         shares = np.empty(len(self))
         shares[order] = (gaps + np.roll(gaps, 1)) / 2
         return shares
-
-    @cached_property
-    def sweep(self) -> "Sweep":
-        """The directions as the kernels read them."""
-        from radoncdt._kernels import sweep_of
-
-        return sweep_of(np.ascontiguousarray(self.cosines), np.ascontiguousarray(self.sines))
 
 
 @lru_cache(maxsize=8)

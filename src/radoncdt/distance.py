@@ -5,16 +5,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from radoncdt import _checks, _parallel
+from radoncdt import _checks, _kernels, _parallel
+from radoncdt._cdt import check_masses, checked_bins
 from radoncdt._paper import read_measures, warn_of_paper
-from radoncdt.cdt import check_masses, checked_bins
+from radoncdt._radon import radon
 from radoncdt.directions import Directions
 from radoncdt.measures import Batch, Measures, PointCloud, rescaled
-from radoncdt.radon import radon
 
 Floats = NDArray[np.float64]
-
-POINT, BIN = 0, 1
 
 MOST_POWER = 1e6
 """Larger finite powers are refused: the distance is that of p = ∞ up to rounding, which is what is meant."""
@@ -25,7 +23,6 @@ class _Line(NamedTuple):
 
     masses: Floats
     places: Floats
-    kind: int
 
 
 def wasserstein(a: ArrayLike | tuple[Any, Any], b: ArrayLike | tuple[Any, Any], p: float = 2) -> float:
@@ -53,12 +50,8 @@ def wasserstein(a: ArrayLike | tuple[Any, Any], b: ArrayLike | tuple[Any, Any], 
     >>> wasserstein(([0, 1], [3, 1]), ([1], [0, 2]), p=1)  # two points against the uniform measure on [0, 2]
     0.75
     """
-    from radoncdt import _line_kernels
-
     power = _power(p)
-    distance = np.empty(1)
-    _line_kernels.transport(*_on_line(a, "a"), *_on_line(b, "b"), power, distance)
-    return float(distance[0])
+    return float(_kernels.current().transport(*_on_line(a, "a"), *_on_line(b, "b"), power)[0])
 
 
 def sliced_wasserstein(
@@ -147,17 +140,14 @@ def sliced_wasserstein_distances(
 
 
 def _distances(first: Batch, second: Batch | None, p: float, directions: Directions, n_jobs: int | None) -> Floats:
-    from radoncdt import _line_kernels
-
-    power = _power(p)
+    power, kernels = _power(p), _kernels.current()
     rows = [_slices(first, i, directions, n_jobs) for i in range(len(first))]
     columns = rows if second is None else [_slices(second, j, directions, n_jobs) for j in range(len(second))]
     result = np.zeros((len(rows), len(columns)))
 
     def fill(i: int) -> None:
-        distances = np.empty(len(directions))
         for j in range(i + 1 if second is None else 0, len(columns)):
-            _line_kernels.transport(*rows[i], *columns[j], power, distances)
+            distances = kernels.transport(*rows[i], *columns[j], power)
             largest = distances.max()
             if power < np.inf and largest > 0:
                 largest *= np.mean((distances / largest) ** power) ** (1 / power)
@@ -176,10 +166,10 @@ def _slices(batch: Batch, i: int, directions: Directions, n_jobs: int | None) ->
     if isinstance(item, PointCloud):
         places = directions.cosines[:, None] * item.points[:, 0] + directions.sines[:, None] * item.points[:, 1]
         order = np.argsort(places, axis=-1, kind="stable")
-        return _Line(rescaled(item.weights)[order], np.take_along_axis(places, order, axis=-1), POINT)
+        return _Line(rescaled(item.weights)[order], np.take_along_axis(places, order, axis=-1))
     image = rescaled(item.astype(np.float64).reshape(-1)).reshape(item.shape)
     masses, edges = radon(image, angles=directions.angles, n_jobs=n_jobs)
-    return _Line(np.asarray(masses, np.float64), edges, BIN)
+    return _Line(np.asarray(masses, np.float64), edges)
 
 
 def _on_line(measure: Any, name: str) -> _Line:
@@ -190,7 +180,7 @@ def _on_line(measure: Any, name: str) -> _Line:
         first, second = (_checks.finite_array(measure[k], f"{name}[{k}]") for k in (0, 1))
         if first.ndim == second.ndim == 1 and second.size == first.size + 1:
             masses, edges = checked_bins(first, second, f"{name}[0]", f"{name}[1]")
-            return _Line(rescaled(masses)[None], np.array(edges[None]), BIN)
+            return _Line(rescaled(masses)[None], np.array(edges[None]))
         samples, weights = _checks.coordinates(first, f"{name}[0]"), second
     else:
         samples = _checks.coordinates(measure, name)
@@ -207,7 +197,7 @@ def _on_line(measure: Any, name: str) -> _Line:
         )
     check_masses(weights, f"{name}[1]")
     order = np.argsort(samples, kind="stable")
-    return _Line(rescaled(weights)[order][None], samples[order][None], POINT)
+    return _Line(rescaled(weights)[order][None], samples[order][None])
 
 
 def _power(p: object) -> float:

@@ -13,11 +13,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from radoncdt import _checks, _parallel
-from radoncdt.cdt import ascending, quantile_levels
-from radoncdt.directions import Directions
-from radoncdt.inverse import inverse_rcdt
-from radoncdt.measures import Batch, PointCloud
-from radoncdt.rcdt import (
+from radoncdt._cdt import ascending, quantile_levels
+from radoncdt._rcdt import (
     POOLS,
     WHITENED_POOLS,
     Normalisation,
@@ -28,6 +25,9 @@ from radoncdt.rcdt import (
     rcdt,
     trimmed_levels,
 )
+from radoncdt.directions import Directions
+from radoncdt.inverse import inverse_rcdt
+from radoncdt.measures import Batch, PointCloud
 
 Floats = NDArray[np.float64]
 

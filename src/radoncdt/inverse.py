@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from radoncdt import _checks, measures
-from radoncdt.cdt import ascending, inverse_cdt, quantile_levels
+from radoncdt._cdt import ascending, inverse_cdt, quantile_levels
+from radoncdt._radon import filtered_back_projection
+from radoncdt._rcdt import rcdt
 from radoncdt.directions import Directions, equispaced_angles
 from radoncdt.measures import Batch, PointCloud
-from radoncdt.radon import filtered_back_projection
-from radoncdt.rcdt import rcdt
 
 Floats = NDArray[np.float64]
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from radoncdt import _checks
+from radoncdt import _checks, _kernels
+from radoncdt._interface import EMPTY, NEGATIVE, NOT_FINITE, UNSETTLED, precision
 
 Floats = NDArray[np.float64]
 
@@ -22,9 +23,6 @@ MOST_PIXELS = 2**26
 
 MOST_CHANGE = 1e30
 """An image is not stretched or shrunk by more than this."""
-
-NOT_FINITE, NEGATIVE, EMPTY = 1, 2, 4
-"""What can be wrong with a measure: the bits of a status."""
 
 
 class PointCloud:
@@ -158,9 +156,10 @@ class Batch:
 
     def check_masses(self, chunk: slice, statuses: NDArray[np.int64]) -> None:
         """Raise what a kernel found wrong with the first bad image of a chunk."""
-        if statuses.any():
-            first = int(np.flatnonzero(statuses)[0])
-            self.check_mass(chunk.start + first, int(statuses[first]))
+        bad = statuses & ~UNSETTLED
+        if bad.any():
+            first = int(np.flatnonzero(bad)[0])
+            self.check_mass(chunk.start + first, int(bad[first]))
 
     def check_measure(self, i: int) -> None:
         """Refuse what is no non-negative measure with mass."""
@@ -198,33 +197,10 @@ def _check_shape(shape: tuple[int, ...], name: str, ndim: int | None) -> None:
         raise ValueError(f"`{name}` must not have more than {MOST_PIXELS} pixels along a side, got shape {shape}")
 
 
-def precision(dtype: DTypeLike) -> type[np.float32] | type[np.float64]:
-    """float64 for float64 and wider, else float32."""
-    dtype = np.dtype(dtype)
-    return np.float64 if dtype.kind == "f" and dtype.itemsize >= 8 else np.float32
-
-
 def _alike(a: Measure, b: Measure) -> bool:
     """Whether two measures are images of one precision."""
     images = not isinstance(a, PointCloud) and not isinstance(b, PointCloud)
     return images and precision(a.dtype) == precision(b.dtype)  # type: ignore[union-attr]
-
-
-def for_kernel(images: Sequence[NDArray[Any]] | NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
-    """Images of one precision as the kernels read them: all pixels in a row, the same bits as integers, and the shapes.
-
-    Neither can be written to: so they have one type, and the kernels are compiled once, whatever the input was.
-    """
-    real = precision(images[0].dtype)
-    if isinstance(images, np.ndarray) and images.dtype == real:
-        pixels = np.ascontiguousarray(images).reshape(-1)
-        shapes = np.array([images.shape[1:]] * len(images))
-    else:
-        with np.errstate(over="ignore"):  # of long doubles; the kernels find what is not finite
-            pixels = np.concatenate([image.reshape(-1) for image in images], dtype=real)
-        shapes = np.array([image.shape for image in images])
-    pixels.setflags(write=False)
-    return pixels, pixels.view(np.int32 if real is np.float32 else np.int64), shapes
 
 
 def rescaled(masses: Floats) -> Floats:
@@ -253,10 +229,7 @@ def _moments(batch: Batch) -> tuple[Floats, Floats]:
             shares, mean_[chunk], points = centred(items[0])
             covariance_[chunk] = np.einsum("n,ni,nj->ij", shares, points, points)
             continue
-        from radoncdt import _kernels
-
-        moments, status = np.empty((len(items), 5)), np.empty(len(items), np.int64)
-        _kernels.image_moments(*for_kernel(items), moments, status)
+        moments, status = _kernels.current().image_moments(items)
         batch.check_masses(chunk, status)
         mean_[chunk] = moments[:, :2]
         covariance_[chunk] = moments[:, [2, 3, 3, 4]].reshape(-1, 2, 2)

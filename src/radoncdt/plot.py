@@ -17,13 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 from PIL import Image
 
 from radoncdt import _checks
-from radoncdt.cdt import quantile_levels
+from radoncdt._cdt import quantile_levels
+from radoncdt._radon import radon
+from radoncdt._rcdt import max_nrcdt
+from radoncdt._rcdt import nrcdt as nrcdt_of
+from radoncdt._rcdt import rcdt as rcdt_of
 from radoncdt.directions import equispaced_angles
 from radoncdt.measures import Batch, PointCloud, push_forward
-from radoncdt.radon import radon
-from radoncdt.rcdt import max_nrcdt
-from radoncdt.rcdt import nrcdt as nrcdt_of
-from radoncdt.rcdt import rcdt as rcdt_of
 from radoncdt.registration import Registration
 
 try:

@@ -12,19 +12,17 @@ import itertools
 import warnings
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from radoncdt import _checks, _parallel
+from radoncdt import _checks, _kernels, _parallel
+from radoncdt._interface import Limits, precision
 from radoncdt.descriptors import Descriptors, check_settings, joined, read_descriptors, spectrum_of
 from radoncdt.directions import equispaced_angles
-from radoncdt.measures import Batch, Measure, Measures, PointCloud, precision
+from radoncdt.measures import Batch, Measure, Measures, PointCloud
 from radoncdt.refinement import refine
-
-if TYPE_CHECKING:
-    from radoncdt._match_kernels import Limits
 
 Floats = NDArray[np.float64]
 
@@ -75,10 +73,8 @@ class Plausible:
         return self.similarity or any(v is not None for v in (self.max_aspect, self.max_shear, self.max_scale))
 
     @property
-    def limits(self) -> "Limits":
+    def limits(self) -> Limits:
         """As the kernels read them."""
-        from radoncdt._match_kernels import Limits
-
         aspect = (SIMILAR if self.similarity else np.inf) if self.max_aspect is None else self.max_aspect
         shear = 90.0 if self.max_shear is None else self.max_shear
         return Limits(float(aspect), float(np.deg2rad(shear)), float(self.max_scale or np.inf))
@@ -490,8 +486,6 @@ def _peaks(
     moving: Descriptors, fixed: Descriptors, reflections: bool, plausible: Plausible, tolerance: float
 ) -> list[_Peak]:
     """The peaks of the correlation at plausible steps whose distance is near the best, the best first."""
-    from radoncdt import _match_kernels
-
     n_angles = moving.settings.n_angles
     n = 2 * n_angles
     target, spectrum = (spectrum_of(some.values)[0] for some in (fixed, moving))
@@ -500,9 +494,11 @@ def _peaks(
     correlations = np.array([np.fft.irfft(_halved(product), n, norm="forward") for product in products])
     allowed = np.tile(np.arange(n) * np.pi / n_angles, (2, 1))  # a plausible angle near each step
     if plausible.limited:
-        allowed = _match_kernels.plausible_turns(
-            moving.waves.covariances[0], fixed.waves.covariances[0], plausible.limits, n_angles
-        ).reshape(2, n)
+        allowed = (
+            _kernels.current()
+            .plausible_turns(moving.waves.covariances[0], fixed.waves.covariances[0], plausible.limits, n_angles)
+            .reshape(2, n)
+        )
         correlations[np.isnan(allowed)[: len(products)]] = -np.inf
     around = np.maximum(np.roll(correlations, 1, axis=1), np.roll(correlations, -1, axis=1))
     peaks = (correlations >= around) & (correlations > -np.inf)
@@ -689,17 +685,22 @@ def turned_distances(
     symmetric: bool = False,
 ) -> Floats:
     """Distances of all pairs; blocks of them in threads."""
-    from radoncdt import _match_kernels
-
     symmetric = symmetric and not plausible.limited
     x, y = first.astype(second.values.dtype).waves, second.waves
-    turns, limits = _match_kernels.turns_of(first.settings.n_angles), plausible.limits
+    limits, kernels = plausible.limits if plausible.limited else None, _kernels.current()
     distances = np.zeros((len(first), len(second)))
 
     def fill(block: tuple[int, int]) -> None:
         rows, columns = ((k, min(k + size, n)) for k, size, n in zip(block, (ROWS, COLUMNS), distances.shape))
-        _match_kernels.least_distances(
-            x, y, turns, reflections, plausible.limited, limits, symmetric, rows, columns, distances
+        kernels.least_distances(
+            x,
+            y,
+            reflections=reflections,
+            limits=limits,
+            ascending=symmetric,
+            rows=rows,
+            columns=columns,
+            distances=distances,
         )
 
     blocks = itertools.product(range(0, len(first), ROWS), range(0, len(second), COLUMNS))

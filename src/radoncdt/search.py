@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt import _parallel
+from radoncdt import _kernels, _parallel
 from radoncdt.descriptors import Descriptors, Settings, spectrum_of
 from radoncdt.registration import WORK, Plausible
 
@@ -108,6 +108,7 @@ class AffineIndex:
         self._coordinates = Coordinates.learn(descriptors)
         self._summaries = np.ascontiguousarray(self._coordinates.summaries(descriptors).T)
         self._norms = np.linalg.norm(self._summaries, axis=0)
+        self._limits = plausible.limits if plausible.limited else None
 
     def nearest(
         self, queries: Descriptors, k: int, n_jobs: int | None, *, but_themselves: bool = False
@@ -120,12 +121,24 @@ class AffineIndex:
         n = len(queries)
         distances, numbers = np.full((n, k), np.inf), np.full((n, k), -1, np.intp)
         queries = queries.astype(self.descriptors.values.dtype)
-        x, kernels, summaries = queries.waves, self._kernels(), self._coordinates.summaries(queries)
+        x, y, kernels = queries.waves, self.descriptors.waves, _kernels.current()
+        summaries = self._coordinates.summaries(queries)
 
         def search(i: int) -> None:
             bounds = self.bounds(summaries[i])
             left_out = i if but_themselves else -1
-            kernels.nearest(x, i, *kernels.entries, bounds, np.argsort(bounds), left_out, distances[i], numbers[i])
+            kernels.nearest(
+                x,
+                i,
+                y,
+                reflections=self.reflections,
+                limits=self._limits,
+                bounds=bounds,
+                order=np.argsort(bounds),
+                left_out=left_out,
+                distances=distances[i],
+                numbers=numbers[i],
+            )
             missing = int((numbers[i] < 0).sum())
             if missing:
                 far = np.setdiff1d(np.arange(len(self.descriptors)), [*numbers[i], left_out])
@@ -140,12 +153,20 @@ class AffineIndex:
         """Distances and numbers of the entries at most `radius` away from every query, the nearest first."""
         found: list[Any] = [None] * len(queries)
         queries = queries.astype(self.descriptors.values.dtype)
-        x, kernels, summaries = queries.waves, self._kernels(), self._coordinates.summaries(queries)
+        x, y, kernels = queries.waves, self.descriptors.waves, _kernels.current()
+        summaries = self._coordinates.summaries(queries)
 
         def search(i: int) -> None:
-            distances = np.empty(len(self.descriptors))
-            left_out = i if but_themselves else -1
-            kernels.within(x, i, *kernels.entries, self.bounds(summaries[i]), left_out, radius, distances)
+            distances = kernels.within(
+                x,
+                i,
+                y,
+                reflections=self.reflections,
+                limits=self._limits,
+                bounds=self.bounds(summaries[i]),
+                left_out=i if but_themselves else -1,
+                radius=radius,
+            )
             there = np.flatnonzero(distances <= radius)
             there = there[np.argsort(distances[there], kind="stable")]
             found[i] = distances[there], there
@@ -157,26 +178,7 @@ class AffineIndex:
         """Lower bounds of the distances of a query to all entries, from its summary."""
         return lower_bounds(summary, self._summaries, self._norms)
 
-    def _kernels(self) -> "_Kernels":
-        """The kernels, and what all calls of them share."""
-        from radoncdt import _match_kernels
-
-        entries = (
-            self.descriptors.waves,
-            _match_kernels.turns_of(self.descriptors.settings.n_angles),
-            self.reflections,
-            self.plausible.limited,
-            self.plausible.limits,
-        )
-        return _Kernels(_match_kernels.nearest, _match_kernels.within, entries)
-
     def _workers(self, queries: Descriptors, n_jobs: int | None) -> int:
         """Threads, one query each; of the entries one in fifty, say, has to be compared."""
         pairs = len(queries) * len(self.descriptors) // 50
         return _parallel.n_workers(n_jobs, WORK * pairs * queries.settings.n_angles * queries.settings.n_levels)
-
-
-class _Kernels(NamedTuple):
-    nearest: Any
-    within: Any
-    entries: tuple[Any, ...]

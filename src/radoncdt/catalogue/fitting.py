@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from radoncdt import _kernels
 from radoncdt.registration import Plausible, Registration
 
 Floats = NDArray[np.float64]
@@ -76,8 +77,7 @@ def refine(registration: Registration, points: Floats, targets: Floats, size: fl
 
     A refined map that is not plausible, or that mirrors where the first does not, is not taken.
     """
-    from radoncdt._fit_kernels import fit
-
+    fit = _kernels.current().fit
     if not len(points) or not len(targets):
         return Fit(replace(registration, alternatives=()), MOST)
     nothing, affine = np.zeros_like(points), np.column_stack([points, np.ones(len(points))])
@@ -87,18 +87,19 @@ def refine(registration: Registration, points: Floats, targets: Floats, size: fl
     for each in (registration, *registration.alternatives):
         map_ = np.vstack([each.matrix.T, each.shift])
         of_few = nothing[few], affine[few], every, few_targets, every_target
-        misfit = fit(*of_few, np.zeros(3), map_, size, MOST, ITERATIONS)
-        tried.append((float(misfit), each, map_))
+        map_, misfit = fit(*of_few, ridge=np.zeros(3), coefficients=map_, size=size, most=MOST, iterations=ITERATIONS)
+        tried.append((misfit, each, map_))
     _, first, map_ = min(tried, key=lambda trial: trial[0])
     some = _numbers(points, SOME), targets, _numbers(targets, SOME)
-    fit(nothing, affine, *some, np.zeros(3), map_, size, MOST, LAST)
+    map_, _ = fit(nothing, affine, *some, ridge=np.zeros(3), coefficients=map_, size=size, most=MOST, iterations=LAST)
     better = replace(first, matrix=map_[:2].T.copy(), shift=map_[2].copy(), alternatives=())
     if (np.linalg.det(better.matrix) < 0) != first.mirrored or not plausible.admits(better):
         better = replace(first, alternatives=())
     moved = points @ better.matrix.T + better.shift
     terms, ridge = _bends(points)
-    misfit = fit(moved, terms, *some, ridge, np.zeros((len(ridge), 2)), size, MOST, LAST)
-    return Fit(better, float(misfit))
+    flat = np.zeros((len(ridge), 2))
+    _, misfit = fit(moved, terms, *some, ridge=ridge, coefficients=flat, size=size, most=MOST, iterations=LAST)
+    return Fit(better, misfit)
 
 
 def _bends(points: Floats) -> tuple[Floats, Floats]:

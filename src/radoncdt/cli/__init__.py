@@ -1,4 +1,4 @@
-"""The command line: ``radoncdt COMMAND``, one module per command."""
+"""The command line: ``radoncdt COMMAND``, one module per command, loaded when its command is called."""
 
 import argparse
 import io
@@ -6,11 +6,11 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
 
 import radoncdt
-from radoncdt.cli import catalogue, classify, ink, register, reproduce, search, show, transform
-from radoncdt.cli.compiling import announce_compiling
-from radoncdt.cli.options import Parser, complain
+from radoncdt.cli.messages import Parser, complain
 
 DESCRIPTION = """\
 Features of shapes that shifts, rotations, scaling, shear and mirroring do not change.
@@ -27,17 +27,25 @@ examples:
 """
 
 
-COMMANDS = (ink, catalogue, search, classify, show, transform, register, reproduce)
+COMMANDS = {
+    "ink": "find the ink of a drawing or photograph",
+    "catalogue": "keep marks, what is known of them and what a search needs in one file",
+    "search": "find the entries of a catalogue that are the same mark as an image",
+    "classify": "name the class of images, from one or a few examples of each",
+    "show": "draw an image, its Radon transform, R-CDT, NR-CDT and mNR-CDT",
+    "transform": "compute features of image files",
+    "register": "find the affine map that takes one image to another",
+    "reproduce": "run the experiments of the paper and put our figures beside its own",
+}
+"""The modules of the commands, and what the commands do."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit status is 0, 1 if some image was refused, 2 for a wrong call."""
-    options = _parser().parse_args(arguments)
+    options = _parser(sys.argv[1:] if arguments is None else arguments).parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that has no ± is no reason to fail
-    if arguments is None:  # the command itself, not a call from Python
-        announce_compiling(complain)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: complain(str(message))
@@ -56,10 +64,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser of all commands. Only the one that is called has its options, so that no other is loaded."""
     parser = Parser("radoncdt", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--version", action="version", version=f"radoncdt {radoncdt.__version__}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and the kernels in use, and exit")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in COMMANDS:
-        command.add_parser(commands)
+    chosen = next((word for word in arguments if not word.startswith("-")), None)
+    for name, summary in COMMANDS.items():
+        if name == chosen:
+            import_module(f"radoncdt.cli.{name}").add_parser(commands)
+        else:
+            commands.add_parser(name, help=summary)
     return parser
+
+
+class _Version(argparse.Action):
+    """Prints the version and how the package computes; that loads the kernels, so it is not done before."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        radoncdt.show_config()
+        parser.exit()

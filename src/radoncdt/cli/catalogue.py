@@ -15,14 +15,13 @@ from radoncdt.catalogue.errors import DamagedEntryWarning
 from radoncdt.catalogue.metadata import LONGEST, OWN, read_table
 from radoncdt.catalogue.schema import VERSION
 from radoncdt.catalogue.store import named_file
+from radoncdt.cli.messages import complain, say
 from radoncdt.cli.options import (
     check_jobs,
     check_output,
-    complain,
     in_words_of_the_command,
     ink_kind_options,
     ink_settings,
-    say,
     write,
 )
 from radoncdt.ink import image_files
@@ -59,7 +58,6 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "catalogue",
         formatter_class=raw,
-        help="keep marks, what is known of them and what a search needs in one file",
         description="Keep marks, what is known of them and what a search needs in one file.",
         epilog=EPILOG,
     )

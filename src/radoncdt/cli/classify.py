@@ -6,16 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from radoncdt._files import write_whole
+from radoncdt.cli.messages import complain, say
 from radoncdt.cli.options import (
     check_jobs,
     check_matplotlib,
     check_output,
-    complain,
     drawable,
     in_words_of_the_command,
     ink_kind_options,
     ink_settings,
-    say,
     write,
 )
 from radoncdt.ink import image_files
@@ -26,7 +25,6 @@ def add_parser(commands: Any) -> None:
         "classify",
         parents=[ink_kind_options("drawing")],
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        help="name the class of images, from one or a few examples of each",
         description="Give each image the class of the example that is nearest to it, however it was moved.",
         epilog="""\
 The folders in TRAIN_DIR are the classes, each with one or more images. If TEST_DIR has folders of the same names, the

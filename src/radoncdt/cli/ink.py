@@ -9,17 +9,16 @@ from typing import IO, Any
 import numpy as np
 
 from radoncdt._files import write_whole
+from radoncdt.cli.messages import complain, say
 from radoncdt.cli.options import (
     check_matplotlib,
     check_output,
-    complain,
     drawable,
     in_words_of_the_command,
     ink_kind_options,
     ink_settings,
     region_of,
     region_options,
-    say,
 )
 from radoncdt.ink import InkError, ink_steps
 
@@ -29,7 +28,6 @@ def add_parser(commands: Any) -> None:
         "ink",
         parents=[ink_kind_options("drawing"), region_options()],
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        help="find the ink of a drawing or photograph",
         description="Find the ink of an image, as a search would, and show every step to it.",
         epilog="""\
 examples:

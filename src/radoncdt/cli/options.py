@@ -1,38 +1,18 @@
-"""What the commands share: options, checks of them, and the words of messages."""
+"""What the commands share: options, and checks of them."""
 
 import argparse
 import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt._checks import MOST_ANGLES, MOST_LEVELS
-from radoncdt._text import printable
 from radoncdt.ink import INKS, KINDS, InkError, image_files, read_ink
 from radoncdt.ink.kinds import SPECKS
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser whose messages show control characters, and do not send them to the terminal."""
-
-    def error(self, message: str) -> NoReturn:
-        """Print a message and exit with status 2."""
-        super().error(printable(message))
-
-
-def say(line: str) -> None:
-    """Print a line with names or other texts from outside."""
-    print(printable(line))
-
-
-def complain(message: str) -> None:
-    """Print a line on stderr that says what is wrong."""
-    print(f"radoncdt: {printable(message)}", file=sys.stderr)
 
 
 def ink_options() -> argparse.ArgumentParser:

@@ -10,12 +10,12 @@ import numpy as np
 
 import radoncdt
 from radoncdt._files import write_whole
+from radoncdt.cli.messages import complain
 from radoncdt.cli.options import (
     check_counts,
     check_jobs,
     check_matplotlib,
     check_output,
-    complain,
     drawable,
     in_words_of_the_command,
     ink_options,
@@ -34,7 +34,6 @@ def add_parser(commands: Any) -> None:
         "register",
         parents=[ink_options()],
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        help="find the affine map that takes one image to another",
         description="Find how one image has to be shifted, rotated, scaled, sheared or mirrored to become another.",
         epilog="""\
 The map is printed in words, the first of which acts first: angles counter-clockwise, shifts in pixels between the

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from radoncdt import datasets, experiments
-from radoncdt.cli.options import check_jobs, check_matplotlib, complain, in_words_of_the_command, say
+from radoncdt.cli.messages import complain, say
+from radoncdt.cli.options import check_jobs, check_matplotlib, in_words_of_the_command
 from radoncdt.experiments import MORE_PARTS, PARTS, PROTOCOLS
 
 EPILOG = """\
@@ -25,7 +26,6 @@ def add_parser(commands: Any) -> None:
     reproduce = commands.add_parser(
         "reproduce",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        help="run the experiments of the paper and put our figures beside its own",
         description="Run the experiments of the paper and write a report that puts our figures beside the paper's.",
         epilog=EPILOG,
     )

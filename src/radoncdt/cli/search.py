@@ -14,16 +14,15 @@ from radoncdt.catalogue import Catalogue, CatalogueError, Result
 from radoncdt.catalogue import report as pages
 from radoncdt.catalogue.connection import may_write
 from radoncdt.catalogue.schema import VERSION
+from radoncdt.cli.messages import complain, say
 from radoncdt.cli.options import (
     check_jobs,
     check_output,
-    complain,
     in_words_of_the_command,
     ink_kind_options,
     ink_settings,
     region_of,
     region_options,
-    say,
     write,
 )
 from radoncdt.ink import InkError, image_files
@@ -61,7 +60,6 @@ def add_parser(commands: Any) -> None:
         "search",
         parents=[ink_kind_options("drawing"), region_options()],
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        help="find the entries of a catalogue that are the same mark as an image",
         description="Find the entries of a catalogue that are the same mark as an image, however it was moved.",
         epilog=EPILOG,
     )

@@ -9,17 +9,8 @@ from typing import Any
 import radoncdt
 from radoncdt._files import write_whole
 from radoncdt._text import printable
-from radoncdt.cli.options import (
-    check_counts,
-    check_matplotlib,
-    check_output,
-    common_options,
-    complain,
-    drawable,
-    files,
-    inks,
-    say,
-)
+from radoncdt.cli.messages import complain, say
+from radoncdt.cli.options import check_counts, check_matplotlib, check_output, common_options, drawable, files, inks
 
 
 def add_parser(commands: Any) -> None:
@@ -27,7 +18,6 @@ def add_parser(commands: Any) -> None:
         "show",
         parents=[common_options()],
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        help="draw an image, its Radon transform, R-CDT, NR-CDT and mNR-CDT",
         description="Draw the whole way from an image to its mNR-CDT in one figure.",
         epilog="Without --out the figure opens in a window, or, where there is none, is written to NAME_pipeline.png.",
     )

@@ -12,21 +12,20 @@ from numpy.typing import NDArray
 import radoncdt
 from radoncdt._files import write_whole
 from radoncdt._progress import Progress
+from radoncdt._rcdt import DIRECTIONS, N_COMPONENTS, POOLS, WHITENED_POOLS, check_pool, choose_directions
 from radoncdt._tables import csv_row
 from radoncdt._text import printable
+from radoncdt.cli.messages import complain, say
 from radoncdt.cli.options import (
     check_counts,
     check_jobs,
     check_output,
     common_options,
-    complain,
     files,
     in_words_of_the_command,
     inks,
-    say,
 )
 from radoncdt.descriptors import ROBUST
-from radoncdt.rcdt import DIRECTIONS, N_COMPONENTS, POOLS, WHITENED_POOLS, check_pool, choose_directions
 
 BATCH = 64
 """Images read before they are transformed together."""
@@ -37,7 +36,6 @@ def add_parser(commands: Any) -> None:
         "transform",
         parents=[common_options()],
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        help="compute features of image files",
         description="Compute the features of image files and write them to one file, one row per image.",
         epilog="""\
 The .npz holds the arrays paths, features (n, …), angles (in radians) and levels, and pool, directions and moments;

@@ -9,7 +9,7 @@ from itertools import pairwise, product
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from radoncdt import _checks
+from radoncdt import _checks, _kernels
 
 Image = NDArray[np.float32]
 Line = NDArray[np.float64]
@@ -167,9 +167,7 @@ def _pixels(corners: Line, size: int) -> Line:
 
 def stroke(image: NDArray[np.float64], corners: Line, width: float) -> None:
     """Brighten pixels to the part of them that the line through some places (column, row) covers; ends are round."""
-    from radoncdt._stroke_kernels import strokes
-
-    strokes(image, np.ascontiguousarray(corners, np.float64), float(width))
+    _kernels.current().strokes(image, corners, float(width))
 
 
 def _inside(line: Line, size: int) -> NDArray[np.bool_]:

@@ -163,7 +163,7 @@ def _setup(outcome: Outcome) -> Grid:
         "digits": setup["digits_source"] or "not needed",
         "digits, SHA-256": setup["digits"] or "–",
         "radoncdt": f"{setup['radoncdt']}, sources {setup['sources']}",
-        **{name: setup[name] for name in ("python", "numpy", "scipy", "numba", "scikit-learn")},
+        **{name: setup[name] for name in ("kernels", "python", "numpy", "scipy", "scikit-learn")},
     }
     if "robustness" in choice.parts:
         rows |= {library: setup[library] or "not installed" for library in rivals.versions()}

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import datasets
+from radoncdt._rcdt import max_nrcdt, nrcdt, rcdt
 from radoncdt.directions import equispaced_angles
 from radoncdt.experiments import names, paper
 from radoncdt.experiments.cells import Cell, Measurement
-from radoncdt.rcdt import max_nrcdt, nrcdt, rcdt
 
 PROTOCOLS = tuple(names.PROTOCOLS)
 

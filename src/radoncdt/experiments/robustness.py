@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import datasets
+from radoncdt._rcdt import pooled_nrcdt, rcdt
 from radoncdt.descriptors import describe
 from radoncdt.experiments import rivals
 from radoncdt.experiments.names import METHODS
 from radoncdt.experiments.trials import Trial
-from radoncdt.rcdt import pooled_nrcdt, rcdt
 from radoncdt.registration import affine_distances
 
 NUMBER = 5

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import radoncdt
-from radoncdt import _checks, _parallel, datasets
+from radoncdt import _checks, _kernels, _parallel, datasets
 from radoncdt._progress import Progress
 from radoncdt.experiments import paper, rivals, robustness, table1, table2, table3, table4
 from radoncdt.experiments.cells import N_FOLDS, Cell, Measurement, Result, summarise
@@ -27,7 +27,7 @@ PARTS = ("table1", *TABLES, "figures", "variants")
 """Those of the paper, which "all" is."""
 MORE_PARTS = ("robustness",)
 """Those that take their time, and are run only when asked for by name."""
-LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn")
+LIBRARIES = ("numpy", "scipy", "scikit-learn")
 
 
 @dataclass(frozen=True)
@@ -166,6 +166,7 @@ def setup_of(seed: int, mnist: datasets.Mnist | None) -> dict[str, Any]:
         "seed": seed,
         "radoncdt": radoncdt.__version__,
         "sources": sources.hexdigest()[:16],
+        "kernels": _kernels.describe(),
         "digits": mnist.digest()[:16] if mnist else None,
         "python": platform.python_version(),
         **{name: version(name) for name in LIBRARIES},

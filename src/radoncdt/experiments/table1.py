@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import datasets
+from radoncdt._rcdt import rcdt
 from radoncdt.measures import Measure, PointCloud, push_forward
-from radoncdt.rcdt import rcdt
 
 Floats = NDArray[np.float64]
 

@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from radoncdt import _checks, _parallel
+from radoncdt import _checks, _kernels, _parallel
+from radoncdt._cdt import quantile_levels, sample_quantiles
+from radoncdt._interface import UNSETTLED
 from radoncdt._lazy import takes_dask_arrays
 from radoncdt._paper import read_measures
-from radoncdt.cdt import quantile_levels, sample_quantiles
 from radoncdt.directions import Directions
-from radoncdt.measures import Batch, Measures, PointCloud, centred, for_kernel
+from radoncdt.measures import Batch, Measures, PointCloud, centred
 
 Floats = NDArray[np.float64]
 
@@ -60,28 +61,27 @@ def _quantiles(
     (n, 2, n_levels). The second array (n, 5) has the moments x, y, xx, xy, yy that it was normalised by.
     """
     items = batch.items[chunk]
-    moments = np.empty((len(items), 5))
     if isinstance(items[0], PointCloud):
+        moments = np.empty((len(items), 5))
         batch.check_measure(chunk.start)
         if normalisation:
             _check_spread(batch, chunk.start, normalisation.whitened)
         values, settled = _cloud_quantiles(items[0], directions, levels, normalisation, moments[0])
         values = values[None]
     else:
-        from radoncdt import _kernels
-
         by_levels = normalisation is not None and normalisation.moments == "levels"
-        extremes = extremes and not by_levels
-        values = np.empty((len(items), 2 if extremes else len(directions), levels.size))
-        status = np.empty(len(items), np.int64)
-        normalise, whiten = normalisation is not None, normalisation is not None and normalisation.whitened
-        arrays, sweep, nu = for_kernel(items), directions.sweep, normalisation.nu if normalisation else 0.0
-        bad, unsettled = _kernels.image_quantiles(
-            *arrays, sweep, levels, normalise, whiten, nu, extremes, values, moments, status
+        values, moments, status = _kernels.current().image_quantiles(
+            items,
+            directions.cosines,
+            directions.sines,
+            levels,
+            normalise=normalisation is not None,
+            whiten=normalisation is not None and normalisation.whitened,
+            nu=normalisation.nu if normalisation else 0.0,
+            extremes=extremes and not by_levels,
         )
-        settled = not unsettled
-        if bad:
-            batch.check_masses(chunk, status)
+        settled = not (status & UNSETTLED).any()
+        batch.check_masses(chunk, status)
     if not settled:
         warnings.warn(
             f"robust moments of `{batch.label(chunk.start)}`, or of one of the {len(items)} measures from there on, "
@@ -105,11 +105,9 @@ def _cloud_quantiles(
         covariance = np.einsum("n,ni,nj->ij", shares, points, points)
         middle = np.zeros(2)
         if normalisation.nu:
-            from radoncdt import _kernels
-
-            fitted = np.array([0.0, 0.0, covariance[0, 0], covariance[0, 1], covariance[1, 1]])
+            start = np.array([0.0, 0.0, covariance[0, 0], covariance[0, 1], covariance[1, 1]])
             ink = np.concatenate([points.T, shares[None]])
-            settled = _kernels.cloud_student_moments(ink, normalisation.nu, fitted)
+            fitted, settled = _kernels.current().student_moments(ink, normalisation.nu, 0.0, start)
             middle, covariance = fitted[:2], fitted[[2, 3, 3, 4]].reshape(2, 2)
             points = points - middle
         moments[:2] = mean + np.ldexp(middle, exponent)

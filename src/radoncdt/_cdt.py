@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from radoncdt import _checks
+from radoncdt import _checks, _kernels
 from radoncdt.measures import rescaled
 
 Floats = NDArray[np.float64]
@@ -129,8 +129,6 @@ def inverse_cdt(
     >>> inverse_cdt(cdt(masses, edges, points=levels), edges, points=levels)
     array([0.1, 0.2, 0.4, 0.3])
     """
-    from radoncdt import _line_kernels
-
     places, grid = _checks.coordinates(values, "values"), _checks.coordinates(edges, "edges")
     if places.ndim < 1 or places.shape[-1] < 2 or places.size == 0:
         raise ValueError(f"`values` must have shape (…, n_points) with n_points ≥ 2, got {places.shape}")
@@ -154,11 +152,10 @@ def inverse_cdt(
     ends = np.broadcast_to(grid, (*places.shape[:-1], grid.shape[-1])).reshape(len(rows), -1)
     # in a unit of about the width of the measure, so that slopes are neither huge nor tiny
     exponent = -np.frexp(rows[:, -1:] - rows[:, :1])[1]
-    masses = np.empty((len(rows), ends.shape[1] - 1))
     with np.errstate(over="ignore"):  # an edge that is far away may as well be at infinity
         middle = rows[:, :1].copy()
         rows, ends = np.ldexp(rows - middle, exponent), np.ldexp(ends - middle, exponent)
-    _line_kernels.quantile_masses(rows, levels, ends, masses)
+    masses = _kernels.current().quantile_masses(rows, levels, ends)
     return masses.reshape(*places.shape[:-1], -1)
 
 
@@ -174,12 +171,9 @@ def ascending(values: Floats, name: str) -> Floats:
 
 
 def _of_bins(mass: ArrayLike, edges: ArrayLike, levels: Floats) -> Floats:
-    from radoncdt import _kernels
-
     masses, grid = checked_bins(mass, edges, "mass", "edges")
     rows = rescaled(masses.reshape(-1, masses.shape[-1]))
-    positions = np.empty((len(rows), levels.size))
-    _kernels.bin_quantiles(np.ascontiguousarray(rows), levels, positions)
+    positions = _kernels.current().bin_quantiles(rows, levels)
     ends = np.broadcast_to(grid, (*masses.shape[:-1], grid.shape[-1])).reshape(len(rows), -1)
     bins = np.minimum(positions.astype(np.int64), rows.shape[1] - 1)
     left, right = np.take_along_axis(ends, bins, 1), np.take_along_axis(ends, bins + 1, 1)

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from radoncdt import _checks, _parallel
+from radoncdt import _checks, _kernels, _parallel
+from radoncdt._interface import NOT_FINITE, precision
 from radoncdt.directions import Directions
-from radoncdt.measures import NOT_FINITE, Batch, Measure, Measures, PointCloud, for_kernel, precision
+from radoncdt.measures import Batch, Measure, Measures, PointCloud
 
 Floats = NDArray[np.float64]
 
@@ -91,12 +92,10 @@ def _n_bins(batch: Batch, i: int) -> int:
 
 
 def _project_images(batch: Batch, chunk: slice, directions: Directions, masses: NDArray[Any], edges: Floats) -> None:
-    from radoncdt import _kernels
-
     items = batch.items[chunk]
-    exact = np.empty(masses.shape, precision(items[0].dtype))
-    origins, status = np.empty(masses.shape[:2]), np.empty(len(items), np.int64)
-    _kernels.image_masses(*for_kernel(items), directions.sweep, exact, origins, status)
+    exact, origins, status = _kernels.current().image_masses(
+        items, directions.cosines, directions.sines, masses.shape[-1]
+    )
     batch.check_masses(chunk, status & NOT_FINITE)
     for i in np.flatnonzero(~np.isfinite(exact).all(axis=(1, 2))):
         raise ValueError(
@@ -180,12 +179,12 @@ def back_projection(
         raise ValueError(f"`edges` must be near the image, got some {np.abs(grid).max():g} pixels off")
     values = values.reshape(-1, *values.shape[-2:])
     centres = np.broadcast_to(centres.reshape(-1, n), (len(values), n))
-    result = np.zeros((len(values), height, width), real)
+    result = np.empty((len(values), height, width), real)
 
     def add(i: int) -> None:
-        from radoncdt import _kernels
-
-        _kernels.back_project(values[i], np.ascontiguousarray(centres[i]), directions.sweep, result[i])
+        result[i] = _kernels.current().back_project(
+            values[i], centres[i], directions.cosines, directions.sines, (height, width)
+        )
 
     _parallel.for_each(add, range(len(values)), _parallel.n_workers(n_jobs, result.size * n))
     if not np.isfinite(result).all():

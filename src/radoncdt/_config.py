@@ -1,0 +1,84 @@
+"""How the package computes on this machine."""
+
+import json
+import platform
+from typing import Any
+
+from radoncdt import _checks, _kernels, _parallel
+
+
+def show_config(mode: str = "stdout") -> dict[str, Any] | None:
+    """Tell which kernels, instruction set and number of threads are in use.
+
+    Parameters
+    ----------
+    mode : {"stdout", "dict"}
+        Whether to print, or to return a dictionary.
+
+    Returns
+    -------
+    dict or None
+        With ``mode="dict"``: the version of the package; the name of the kernels in use ("avx512", "avx2" or
+        "baseline" for compiled ones, or "numpy"), those available, and, if there are no compiled ones, the reason; the
+        compiler of the compiled ones; the number of threads that ``n_jobs=-1`` stands for; and the versions of Python
+        and NumPy.
+
+    Notes
+    -----
+    The environment variable RADONCDT_KERNELS selects other kernels than the fastest: ``avx512``, ``avx2``,
+    ``baseline`` or ``numpy``. It is read once, when kernels are first needed.
+
+    Examples
+    --------
+    >>> show_config(mode="dict")["threads"] >= 1
+    True
+    """
+    _checks.choice(mode, "mode", ("stdout", "dict"))
+    config = _config()
+    if mode == "dict":
+        return config
+    print(_text(config))
+    return None
+
+
+def _config() -> dict[str, Any]:
+    import numpy as np
+
+    import radoncdt
+
+    return {
+        "version": radoncdt.__version__,
+        "kernels": _kernels.current_name(),
+        "available": list(_kernels.available()),
+        "missing": _kernels.missing(),
+        "compiler": _compiler(),
+        "threads": _parallel.n_threads(-1),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
+
+
+def _compiler() -> str:
+    """The compiler of the libraries; empty if there are none."""
+    from radoncdt._native import FOLDER
+
+    try:
+        return str(json.loads((FOLDER / "build.json").read_bytes())["compiler"])
+    except (OSError, ValueError, KeyError):
+        return ""
+
+
+def _text(config: dict[str, Any]) -> str:
+    if config["kernels"] == "numpy":
+        reason = f"; {config['missing']}" if config["missing"] else ""
+        kernels = f"NumPy, about {_kernels.SLOWER} times slower than compiled ones{reason}"
+    else:
+        kernels = f"compiled, {config['kernels']} (available: {', '.join(config['available'])}; {config['compiler']})"
+    rows = {
+        "radoncdt": config["version"],
+        "kernels": kernels,
+        "threads": config["threads"],
+        "Python": config["python"],
+        "NumPy": config["numpy"],
+    }
+    return "\n".join(f"{name:9}{value}" for name, value in rows.items())

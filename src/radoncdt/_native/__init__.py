@@ -1,0 +1,379 @@
+"""The compiled kernels: a plain C interface (kernels.h), loaded with ctypes, which releases the GIL during each call.
+
+There is one library per instruction set: "baseline", which runs on every processor of the platform, and, for x86-64,
+"avx2" and "avx512". They are separate files, so that nothing compiled for AVX2 can end up in the baseline.
+"""
+
+import ctypes
+import sys
+from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int, c_int64, c_void_p
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radoncdt._interface import KEPT, LANES, Floats, Images, Limits, Waves, precision
+
+FOLDER = Path(__file__).parent / "lib"
+"""Where the libraries are, and ``build.json``, which tells how they were compiled."""
+
+OK, NO_MEMORY, SINGULAR = 0, 1, 2
+NORMALISE, WHITEN, EXTREMES = 1, 2, 4
+
+
+class _Limits(Structure):
+    _fields_ = (("aspect", c_double), ("shear", c_double), ("scale", c_double))
+
+
+class _Waves(Structure):
+    _fields_ = (("values", c_void_p), ("waves", c_void_p), ("norms", c_void_p), ("covariances", c_void_p))
+
+
+class _Turns(Structure):
+    _fields_ = (("table", c_void_p), ("codes", c_void_p), ("n_codes", c_int64))
+
+
+class _Matching(Structure):
+    _fields_ = (
+        ("n_angles", c_int64),
+        ("n_levels", c_int64),
+        ("turns", _Turns),
+        ("reflections", c_int),
+        ("limits", POINTER(_Limits)),
+    )
+
+
+# letters of the parameters in kernels.h: i an index, o options or a truth value, d a double, p a pointer
+_TYPES = {"i": c_int64, "o": c_int, "d": c_double, "p": c_void_p}
+_SIGNATURES = {
+    "image_moments_f32": "ippp",
+    "image_moments_f64": "ippp",
+    "image_masses_f32": "ipippippp",
+    "image_masses_f64": "ipippippp",
+    "image_quantiles_f32": "ipippipodppp",
+    "image_quantiles_f64": "ipippipodppp",
+    "back_project_f32": "ppippiiip",
+    "back_project_f64": "ppippiiip",
+    "bin_quantiles": "iipipp",
+    "student_moments": "ipddpp",
+    "quantile_masses": "iippipp",
+    "transport": "iippoippodp",
+    "least_distances_f32": "pppoiiiiip",
+    "least_distances_f64": "pppoiiiiip",
+    "within_f32": "pipippidp",
+    "within_f64": "pipippidp",
+    "nearest_f32": "pipipppiipp",
+    "nearest_f64": "pipipppiipp",
+    "plausible_turns": "pppip",
+    "fit": "iippipipippddipp",
+    "strokes": "piiipd",
+}
+
+
+def address(array: NDArray[Any]) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def suffix(dtype: Any) -> str:
+    return "f32" if dtype == np.float32 else "f64"
+
+
+class ImageTable:
+    """Images as the kernels read them: address, height, width and row stride of each, in the struct `Image`."""
+
+    def __init__(self, images: Images) -> None:
+        self.real = np.dtype(precision(images[0].dtype))
+        if isinstance(images, np.ndarray):
+            stack = self._readable(images)
+            n, height, width = stack.shape
+            self.rows = np.empty((n, 4), np.int64)
+            self.rows[:, 0] = address(stack)
+            if n > 1:
+                self.rows[:, 0] += np.arange(n) * stack.strides[0]
+            self.rows[:, 1:] = height, width, stack.strides[1] // stack.itemsize
+            self.kept: Any = stack  # alive as long as the table is
+        else:
+            self.kept = [self._readable(image) for image in images]
+            self.rows = np.array([(address(a), *a.shape, a.strides[0] // a.itemsize) for a in self.kept], np.int64)
+
+    def _readable(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Of the right precision, with the pixels of a row one after the other."""
+        size = self.real.itemsize
+        if (
+            array.dtype == self.real
+            and array.strides[-1] == size
+            and array.strides[-2] % size == 0
+            and array.flags.aligned
+        ):
+            return array
+        with np.errstate(over="ignore"):  # of long doubles; the kernels find what is not finite
+            return np.ascontiguousarray(array, self.real)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+class Library:
+    """The kernels of one compiled library; see `radoncdt._interface.Kernels`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._library = ctypes.CDLL(str(path))
+        for name, letters in _SIGNATURES.items():
+            function = getattr(self._library, f"radoncdt_{name}")
+            function.argtypes = [_TYPES[letter] for letter in letters]
+            function.restype = c_int
+            setattr(self, f"_{name}", function)
+        self._library.radoncdt_source_hash.restype = c_char_p
+
+    @property
+    def source_hash(self) -> str:
+        """The hash of the sources that the library was compiled from."""
+        return str(self._library.radoncdt_source_hash().decode())
+
+    def can_run(self, instruction_set: str) -> bool:
+        """Whether this processor, and its operating system, can run the library for "avx2" or "avx512"."""
+        return bool(getattr(self._library, f"radoncdt_has_{instruction_set}")())
+
+    def _call(self, name: str, *arguments: object) -> None:
+        result = getattr(self, f"_{name}")(*arguments)
+        if result == NO_MEMORY:
+            raise MemoryError(f"not enough memory for the kernel {name}")
+        if result == SINGULAR:
+            raise np.linalg.LinAlgError("Singular matrix")
+
+    # ------------------------------------------------------------ images
+
+    def image_moments(self, images: Images) -> tuple[Floats, NDArray[np.int64]]:
+        table = ImageTable(images)
+        moments, status = np.empty((len(table), 5)), np.empty(len(table), np.int64)
+        name = f"image_moments_{suffix(table.real)}"
+        self._call(name, len(table), address(table.rows), address(moments), address(status))
+        return moments, status
+
+    def image_masses(
+        self, images: Images, cosines: Floats, sines: Floats, n_bins: int
+    ) -> tuple[NDArray[Any], Floats, NDArray[np.int64]]:
+        table = ImageTable(images)
+        n, n_angles = len(table), cosines.size
+        cosines, sines = np.ascontiguousarray(cosines), np.ascontiguousarray(sines)
+        masses, origins = np.empty((n, n_angles, n_bins), table.real), np.empty((n, n_angles))
+        status = np.empty(n, np.int64)
+        self._call(
+            f"image_masses_{suffix(table.real)}",
+            *(n, address(table.rows), n_angles, address(cosines), address(sines), n_bins),
+            *(address(masses), address(origins), address(status)),
+        )
+        return masses, origins, status
+
+    def image_quantiles(
+        self,
+        images: Images,
+        cosines: Floats,
+        sines: Floats,
+        levels: Floats,
+        *,
+        normalise: bool = False,
+        whiten: bool = False,
+        nu: float = 0.0,
+        extremes: bool = False,
+    ) -> tuple[Floats, Floats, NDArray[np.int64]]:
+        table = ImageTable(images)
+        n, n_angles, n_levels = len(table), cosines.size, levels.size
+        cosines, sines = np.ascontiguousarray(cosines), np.ascontiguousarray(sines)
+        levels = np.ascontiguousarray(levels)
+        values = np.empty((n, 2 if extremes else n_angles, n_levels))
+        moments, status = np.empty((n, 5)), np.empty(n, np.int64)
+        options = NORMALISE * normalise | WHITEN * whiten | EXTREMES * extremes
+        self._call(
+            f"image_quantiles_{suffix(table.real)}",
+            *(n, address(table.rows), n_angles, address(cosines), address(sines), n_levels, address(levels)),
+            *(options, nu, address(values), address(moments), address(status)),
+        )
+        return values, moments, status
+
+    def back_project(
+        self, values: NDArray[Any], centres: Floats, cosines: Floats, sines: Floats, shape: tuple[int, int]
+    ) -> NDArray[Any]:
+        values, centres = np.ascontiguousarray(values), np.ascontiguousarray(centres)
+        cosines, sines = np.ascontiguousarray(cosines), np.ascontiguousarray(sines)
+        image = np.empty(shape, values.dtype)
+        self._call(
+            f"back_project_{suffix(values.dtype)}",
+            *(address(values), address(centres), len(values), address(cosines), address(sines)),
+            *(values.shape[1], *shape, address(image)),
+        )
+        return image
+
+    def bin_quantiles(self, masses: Floats, levels: Floats) -> Floats:
+        masses, levels = np.ascontiguousarray(masses), np.ascontiguousarray(levels)
+        out = np.empty((len(masses), levels.size))
+        self._call("bin_quantiles", *masses.shape, address(masses), levels.size, address(levels), address(out))
+        return out
+
+    def student_moments(self, points: Floats, nu: float, extent: float, moments: Floats) -> tuple[Floats, bool]:
+        points, moments, settled = np.ascontiguousarray(points), np.array(moments, np.float64), c_int()
+        self._call(
+            "student_moments",
+            *(points.shape[1], address(points), nu, extent, address(moments), ctypes.addressof(settled)),
+        )
+        return moments, bool(settled.value)
+
+    # ------------------------------------------------------------ measures on the line
+
+    def quantile_masses(self, values: Floats, levels: Floats, edges: Floats) -> Floats:
+        values, levels, edges = np.ascontiguousarray(values), np.ascontiguousarray(levels), np.ascontiguousarray(edges)
+        masses = np.empty((len(values), edges.shape[1] - 1))
+        self._call(
+            "quantile_masses",
+            *(*values.shape, address(values), address(levels), edges.shape[1], address(edges), address(masses)),
+        )
+        return masses
+
+    def transport(self, mass_a: Floats, places_a: Floats, mass_b: Floats, places_b: Floats, p: float) -> Floats:
+        distances = np.empty(len(mass_a))
+        mass_a, places_a = np.ascontiguousarray(mass_a), np.ascontiguousarray(places_a)
+        mass_b, places_b = np.ascontiguousarray(mass_b), np.ascontiguousarray(places_b)
+        pairs = ((mass_a, places_a), (mass_b, places_b))
+        measures = ((m.shape[1], address(m), address(q), q.shape[1] > m.shape[1]) for m, q in pairs)
+        first, second = measures
+        self._call("transport", len(mass_a), *first, *second, p, address(distances))
+        return distances
+
+    # ------------------------------------------------------------ matching
+
+    def least_distances(
+        self,
+        x: Waves,
+        y: Waves,
+        *,
+        reflections: bool,
+        limits: Limits | None,
+        ascending: bool,
+        rows: tuple[int, int],
+        columns: tuple[int, int],
+        distances: Floats,
+    ) -> None:
+        matching = _matching(y, reflections, limits)
+        self._call(
+            f"least_distances_{suffix(y.values.dtype)}",
+            *(byref(_waves(x)), byref(_waves(y)), byref(matching), ascending, *rows, *columns),
+            *(distances.shape[1], address(distances)),
+        )
+
+    def plausible_turns(self, moving: Floats, fixed: Floats, limits: Limits, n_angles: int) -> Floats:
+        moving, fixed = np.ascontiguousarray(moving), np.ascontiguousarray(fixed)
+        angles = np.empty(4 * n_angles)
+        arguments = address(moving), address(fixed), byref(_Limits(*limits)), n_angles, address(angles)
+        self._call("plausible_turns", *arguments)
+        return angles
+
+    def within(
+        self,
+        x: Waves,
+        i: int,
+        y: Waves,
+        *,
+        reflections: bool,
+        limits: Limits | None,
+        bounds: Floats,
+        left_out: int,
+        radius: float,
+    ) -> Floats:
+        matching, bounds = _matching(y, reflections, limits), np.ascontiguousarray(bounds)
+        distances = np.empty(len(y.values))
+        self._call(
+            f"within_{suffix(y.values.dtype)}",
+            *(byref(_waves(x)), i, byref(_waves(y)), len(y.values), byref(matching), address(bounds)),
+            *(left_out, radius, address(distances)),
+        )
+        return distances
+
+    def nearest(
+        self,
+        x: Waves,
+        i: int,
+        y: Waves,
+        *,
+        reflections: bool,
+        limits: Limits | None,
+        bounds: Floats,
+        order: NDArray[np.intp],
+        left_out: int,
+        distances: Floats,
+        numbers: NDArray[np.intp],
+    ) -> None:
+        matching, bounds = _matching(y, reflections, limits), np.ascontiguousarray(bounds)
+        order = np.ascontiguousarray(order)
+        self._call(
+            f"nearest_{suffix(y.values.dtype)}",
+            *(byref(_waves(x)), i, byref(_waves(y)), len(order), byref(matching), address(bounds), address(order)),
+            *(left_out, distances.size, address(distances), address(numbers)),
+        )
+
+    # ------------------------------------------------------------ drawings
+
+    def fit(
+        self,
+        base: Floats,
+        terms: Floats,
+        some: NDArray[np.intp],
+        targets: Floats,
+        few: NDArray[np.intp],
+        *,
+        ridge: Floats,
+        coefficients: Floats,
+        size: float,
+        most: float,
+        iterations: int,
+    ) -> tuple[Floats, float]:
+        base, terms, targets = np.ascontiguousarray(base), np.ascontiguousarray(terms), np.ascontiguousarray(targets)
+        some, few, ridge = np.ascontiguousarray(some), np.ascontiguousarray(few), np.ascontiguousarray(ridge)
+        coefficients, misfit = np.array(coefficients, np.float64, order="C"), c_double()
+        self._call(
+            "fit",
+            *(*terms.shape, address(base), address(terms), len(targets), address(targets)),
+            *(some.size, address(some), few.size, address(few), address(ridge), size, most, iterations),
+            *(address(coefficients), ctypes.addressof(misfit)),
+        )
+        return coefficients, misfit.value
+
+    def strokes(self, image: Floats, corners: Floats, width: float) -> None:
+        corners = np.ascontiguousarray(corners, np.float64)
+        self._call("strokes", address(image), *image.shape, len(corners), address(corners), width)
+
+
+def _waves(waves: Waves) -> _Waves:
+    return _Waves(*(address(array) for array in waves))
+
+
+def _matching(y: Waves, reflections: bool, limits: Limits | None) -> _Matching:
+    """The struct `Matching`; its turns stay alive in the cache of `_turns`."""
+    _, n_angles, n_levels = y.values.shape
+    table, codes = _turns(n_angles)
+    turns = _Turns(address(table), address(codes), codes.size)
+    return _Matching(n_angles, n_levels, turns, reflections, ctypes.pointer(_Limits(*limits)) if limits else None)
+
+
+@lru_cache(maxsize=8)
+def _turns(n_angles: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Turns of the circle in the order in which correlations are computed; matching.cpp describes both arrays."""
+    half = n_angles // 2 + 1
+    steps = np.minimum(np.arange(-(-half // LANES) * LANES), half - 1)
+    frequencies = np.concatenate([np.arange(1, KEPT, 2), np.arange(2, KEPT + 1, 2)])
+    phases = np.pi / n_angles * (frequencies[:, None] * steps.reshape(-1, 1, LANES) % (2 * n_angles))
+    table = np.stack([np.cos(phases), np.sin(phases)], axis=-2).astype(np.float32)
+    rows = np.stack([steps, n_angles + steps, n_angles - steps, 2 * n_angles - steps]) % (2 * n_angles)
+    codes = np.concatenate([rows.reshape(-1), rows.reshape(-1) + 2 * n_angles])
+    once = np.full(codes.size, -1, np.int64)
+    first = np.unique(codes, return_index=True)[1]
+    once[first] = codes[first]
+    return table.reshape(-1), once
+
+
+def load(instruction_set: str) -> Library:
+    """The library for an instruction set; raises OSError if there is none, or if the system cannot load it."""
+    ending = {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
+    return Library(FOLDER / f"libradoncdt-{instruction_set}.{ending}")

@@ -1,0 +1,400 @@
+// The kernels that compare descriptors: all rotations and reflections of one circle of curves against another.
+//
+// A descriptor is N_η(t) on the half circle; the other half is −N_η(1 − t). The distance of two, F and G, at a turn is
+// the root mean square of G_k − F_{k−s}, or, mirrored, of G_k − F_{s−k}; s = 0, …, 2n − 1 counts steps of the circle.
+// The distance at the best turn is wanted. It is evaluated directly, because ‖F‖² + ‖G‖² − 2⟨F, G⟩ cancels. Which turns
+// can be the best follows from the low frequencies of both along the circle: they give all correlations at once, and
+// what they leave out is at most the product of the norms of the rests. So the result is that of trying all turns, bit
+// for bit.
+//
+// Waves. Split into parts even and odd in t ↦ 1 − t, F has odd frequencies in the even part alone and even ones in the
+// odd part alone, which halves the work. descriptors.py packs the frequencies 1 to KEPT, odd ones first, in groups of
+// WIDTH: for each level WIDTH real parts, then WIDTH imaginary ones. The frequency 0 is the same at all turns.
+//
+// Turns. s, n + s, n − s and 2n − s, plain and mirrored, share cosines and sines; their correlations are computed
+// together, for WIDTH values of s at a time. `table` has, for each such block, WIDTH cosines and WIDTH sines for each
+// frequency, odd ones first. `codes` tells what each correlation belongs to: s, 2n + s if mirrored, −1 for none.
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "kernels.h"
+#include "memory.h"
+#include "vectors.h"
+
+namespace radoncdt {
+namespace {
+
+constexpr Index WIDTH = LANES<float>;      // frequencies, or turns, in one vector of float
+constexpr Index GROUPS = 2;                // of odd frequencies, and as many of even ones
+constexpr Index KEPT = 2 * WIDTH * GROUPS;  // the highest frequency; with fewer, too many turns remain to be tried
+constexpr Index SHARING = 8;               // turns that share cosines and sines
+constexpr double ROUNDING = 1e-5;  // of correlations in float, as a share of the norms: some hundred terms, 6e-8 each
+constexpr double SLACK = 1e-9;     // relative, for maps that just keep the limits
+constexpr int TRIED = 16;          // angles within a step, one more, where several limits have to be kept at once
+constexpr double PI = 3.14159265358979323846;
+constexpr double INFINITE = std::numeric_limits<double>::infinity();
+constexpr double NONE = std::numeric_limits<double>::quiet_NaN();
+
+// Sums over the levels of re·re, im·im, re·im and im·re of all frequencies of x and y, WIDTH of each.
+void multiply(const float* x, const float* y, Index levels, float* products) {
+    const Index size = levels * 2 * WIDTH;  // of a group
+    for (Index odd = 0; odd < GROUPS; ++odd) {
+        Vector<float> sums[2][4] = {};  // two groups at a time: eight chains of additions
+        for (Index k = 0; k < levels; ++k) {
+            for (Index parity = 0; parity < 2; ++parity) {
+                const Index at = (odd + parity * GROUPS) * size + k * 2 * WIDTH;
+                const Vector<float> a = load(x + at), b = load(x + at + WIDTH);
+                const Vector<float> c = load(y + at), d = load(y + at + WIDTH);
+                Vector<float>(&four)[4] = sums[parity];
+                four[0] = multiply_add(a, c, four[0]);
+                four[1] = multiply_add(b, d, four[1]);
+                four[2] = multiply_add(a, d, four[2]);
+                four[3] = multiply_add(b, c, four[3]);
+            }
+        }
+        for (Index parity = 0; parity < 2; ++parity) {
+            for (Index k = 0; k < 4; ++k) store(products + ((odd + parity * GROUPS) * 4 + k) * WIDTH, sums[parity][k]);
+        }
+    }
+}
+
+// Correlations at WIDTH turns s and all that share their cosines and sines. The results are `stride` apart.
+void superpose(const float* __restrict products, const float* __restrict table, float* __restrict out, Index stride) {
+    Vector<float> sums[2][4] = {};  // of odd frequencies, of even ones
+    for (Index group = 0; group < GROUPS; ++group) {
+        for (Index lane = 0; lane < WIDTH; ++lane) {
+            for (Index parity = 0; parity < 2; ++parity) {
+                const Index of = group + parity * GROUPS;
+                const float* row = table + (of * WIDTH + lane) * 2 * WIDTH;
+                const float* factor = products + of * 4 * WIDTH + lane;
+                const Vector<float> cosines = load(row), sines = load(row + WIDTH);
+                Vector<float>(&four)[4] = sums[parity];
+                four[0] = multiply_add(spread(factor[0]), cosines, four[0]);
+                four[1] = multiply_add(spread(factor[WIDTH]), cosines, four[1]);
+                four[2] = multiply_add(spread(factor[2 * WIDTH]), sines, four[2]);
+                four[3] = multiply_add(spread(factor[3 * WIDTH]), sines, four[3]);
+            }
+        }
+    }
+    const auto& [ac, bd, ad, bc] = sums[0];
+    const auto& [ac2, bd2, ad2, bc2] = sums[1];
+    const Vector<float> parts[2][4] = {{ac + bd, bc - ad, ac2 + bd2, bc2 - ad2},
+                                       {ac - bd, -(ad + bc), ac2 - bd2, -(ad2 + bc2)}};
+    for (Index mirrored = 0; mirrored < 2; ++mirrored) {
+        const auto& [odd_cosines, odd_sines, even_cosines, even_sines] = parts[mirrored];
+        // s and n + s: half the circle on, odd frequencies change sign; then n − s and 2n − s
+        const Vector<float> odd = odd_cosines + odd_sines, even = even_cosines + even_sines;
+        const Vector<float> odd_back = odd_sines - odd_cosines, even_back = even_cosines - even_sines;
+        float* row = out + 4 * mirrored * stride;
+        store(row, even + odd);
+        store(row + stride, even - odd);
+        store(row + 2 * stride, even_back + odd_back);
+        store(row + 3 * stride, even_back - odd_back);
+    }
+}
+
+// The largest of some numbers, which are a multiple of WIDTH.
+float largest_of(const float* numbers, Index count) {
+    Vector<float> most = load(numbers);
+    for (Index k = WIDTH; k < count; k += WIDTH) {
+        const Vector<float> some = load(numbers + k);
+        most = some > most ? some : most;
+    }
+    return max_lane<float>(most);
+}
+
+// Σ (values[k] − circle[start + k · step])² over half the circle, or anything larger than `most` if it is that.
+template <class T>
+double square_distance(const T* circle, const T* values, Index n_angles, Index n_levels, Index start, Index step,
+                       double most) {
+    constexpr Index N = LANES<T>;
+    double total = 0;
+    Index row = start;
+    for (Index k = 0; k < n_angles; ++k) {
+        const T *a = circle + row * n_levels, *b = values + k * n_levels;
+        Vector<T> first{}, second{};
+        Index j = 0;
+        for (; j + 2 * N <= n_levels; j += 2 * N) {
+            const Vector<T> d = load(a + j) - load(b + j), e = load(a + j + N) - load(b + j + N);
+            first = multiply_add(d, d, first);
+            second = multiply_add(e, e, second);
+        }
+        T some = sum(first + second);
+        for (; j < n_levels; ++j) some += (a[j] - b[j]) * (a[j] - b[j]);
+        total += static_cast<double>(some);
+        if (total > most) return total;
+        row += step;
+        if (row < 0) row += 2 * n_angles;
+        if (row >= 2 * n_angles) row -= 2 * n_angles;
+    }
+    return total;
+}
+
+// AᵀA of the map of a rotation R by ψ/2: each entry is constant + cosine · cos ψ + sine · sin ψ.
+struct Square {
+    struct Entry {
+        double constant, cosine, sine;
+        double at(double c, double s) const { return constant + cosine * c + sine * s; }
+    };
+    Entry xx, yy, xy;
+};
+
+// The largest trace of AᵀA, and the largest cosine of the angle between the images of the axes.
+struct Bounds {
+    double trace, cosine;
+
+    bool admit(const Square& square, double psi) const {
+        const double c = std::cos(psi), s = std::sin(psi);
+        const double xx = square.xx.at(c, s), yy = square.yy.at(c, s);
+        return xx + yy <= trace && std::abs(square.xy.at(c, s)) <= cosine * std::sqrt(xx * yy);
+    }
+};
+
+// The remainder of x divided by 2π, from −π to below π.
+double to_half_circles(double x) { return x - 2 * PI * std::floor((x + PI) / (2 * PI)); }
+
+// A plausible rotation within half a step of each of the n steps, then mirrored ones, out (2n,), NaN for none. Half a
+// circle on it is the same again.
+//
+// The map is A = Σ_ν^{1/2} R Σ_μ^{-1/2}; AᵀA = Σ_μ^{-1/2} Rᵀ Σ_ν R Σ_μ^{-1/2} is linear in cosine and sine of ψ, twice
+// the angle of R. The scales have the product |det A| = √(det Σ_ν / det Σ_μ), and their squares the sum tr AᵀA, which is
+// least at one ψ and grows to both sides of it; so the aspect is decided exactly. Where the shear is limited, too, some
+// more angles of a step are tried.
+void plausible(const double* moving, const double* fixed, const Limits& limits, Index n_angles, double* out) {
+    std::fill(out, out + 2 * n_angles, NONE);
+    const double size = moving[0] + moving[2], other_size = fixed[0] + fixed[2];  // products of tiny numbers may vanish
+    const double xx = moving[0] / size, xy = moving[1] / size, yy = moving[2] / size;
+    const double vxx = fixed[0] / other_size, vxy = fixed[1] / other_size, vyy = fixed[2] / other_size;
+    const double root = std::sqrt(xx * yy - xy * xy);
+    const double area = std::sqrt(vxx * vyy - vxy * vxy) / root;  // |det A|, up to the sizes
+    const double change = std::sqrt(area * (other_size / size));
+    if (change > limits.scale * (1 + SLACK) || change * limits.scale * (1 + SLACK) < 1) return;
+    const double scale = 1 / (root * std::sqrt(xx + yy + 2 * root));
+    const double p = (yy + root) * scale, q = -xy * scale, r = (xx + root) * scale;  // Σ_μ^{-1/2}
+    const double middle = (vxx + vyy) / 2, x = (vxx - vyy) / 2, y = vxy;
+    const double half = PI / static_cast<double>(n_angles);  // half a step of ψ
+    const bool shear_is_limited = limits.shear < PI / 2;
+    const Bounds bounds{(limits.aspect + 1 / limits.aspect) * area * (1 + SLACK), std::sin(limits.shear) + SLACK};
+    for (int mirrored = 0; mirrored < 2; ++mirrored) {
+        const double sign = mirrored ? -1 : 1;
+        Square square;
+        // Σ_μ^{-1/2} (a b; b d) Σ_μ^{-1/2}, for the constant, the cosine and the sine in Rᵀ Σ_ν R
+        const auto transformed = [&](double a, double b, double d, double& first, double& second, double& mixed) {
+            first = p * p * a + 2 * p * q * b + q * q * d;
+            second = q * q * a + 2 * q * r * b + r * r * d;
+            mixed = p * q * a + (p * r + q * q) * b + q * r * d;
+        };
+        transformed(middle, 0, middle, square.xx.constant, square.yy.constant, square.xy.constant);
+        transformed(x, sign * y, -x, square.xx.cosine, square.yy.cosine, square.xy.cosine);
+        transformed(y, -sign * x, -y, square.xx.sine, square.yy.sine, square.xy.sine);
+        const double least = std::atan2(-(square.xx.sine + square.yy.sine), -(square.xx.cosine + square.yy.cosine));
+        // the largest shear; there is none a quarter of the circle away, up to the constant
+        const double lean = std::atan2(square.xy.sine, square.xy.cosine);
+        const double size_of_lean = std::hypot(square.xy.cosine, square.xy.sine);
+        const double ratio = size_of_lean > 0 ? -square.xy.constant / size_of_lean : 1;
+        const double away = std::acos(std::min(std::max(ratio, -1.0), 1.0));
+        const double goals[] = {least, lean + away, lean - away};
+        const int n_goals = shear_is_limited ? 3 : 1;  // otherwise only the least stretched map matters
+        for (Index step = 0; step < n_angles; ++step) {
+            const double psi = 2 * PI * static_cast<double>(step) / static_cast<double>(n_angles);
+            double chosen = NONE;
+            for (int k = 0; k < n_goals && std::isnan(chosen); ++k) {
+                const double offset = to_half_circles(goals[k] - psi);
+                const double nearest = psi + std::min(std::max(offset, -half), half);
+                if (bounds.admit(square, nearest)) chosen = nearest;
+            }
+            for (int k = 0; shear_is_limited && k <= TRIED && std::isnan(chosen); ++k) {
+                const double angle = psi + half * (2.0 * k / TRIED - 1);
+                if (bounds.admit(square, angle)) chosen = angle;
+            }
+            out[mirrored * n_angles + step] = chosen / 2;
+        }
+    }
+}
+
+// Compares one descriptor of x with those of y.
+template <class T>
+class Comparison {
+public:
+    Comparison(const Waves& x, const Waves& y, const Matching& matching)
+        : x_(x), y_(y), m_(matching), stride_((matching.n_angles / 2 + 1 + WIDTH - 1) / WIDTH * WIDTH),
+          count_(matching.reflections ? SHARING * stride_ : SHARING / 2 * stride_) {}
+
+    [[nodiscard]] bool prepare() {
+        return circle_.reserve(2 * m_.n_angles * m_.n_levels) && products_.reserve(4 * KEPT) &&
+               correlations_.reserve(SHARING * stride_) && near_.reserve(2 * m_.n_angles);
+    }
+
+    // Compare descriptor i of x from now on: open the full circle from its half.
+    void take(Index i) {
+        i_ = i;
+        const T* half = static_cast<const T*>(x_.values) + i * size();
+        std::copy(half, half + size(), circle_.data());
+        T* other = circle_.data() + size();
+        for (Index k = 0; k < m_.n_angles; ++k) {
+            for (Index j = 0; j < m_.n_levels; ++j) {
+                other[k * m_.n_levels + j] = -half[k * m_.n_levels + m_.n_levels - 1 - j];
+            }
+        }
+    }
+
+    Index size() const { return m_.n_angles * m_.n_levels; }
+
+    // Root mean square distance to descriptor j of y at the best turn, infinite if no turn is plausible, or any larger
+    // number if it is larger than the root mean square of `most`.
+    double distance(Index j, double most) {
+        return std::sqrt(least_square(j, most) / static_cast<double>(size()));
+    }
+
+private:
+    Waves x_, y_;
+    Matching m_;
+    Index stride_, count_, i_ = 0;
+    Buffer<T> circle_;
+    Buffer<float> products_, correlations_;
+    Buffer<double> near_;
+
+    double least_square(Index j, double most) {
+        const Index levels = (m_.n_levels + 1) / 2, n_waves = KEPT * 2 * levels;
+        multiply(x_.waves + i_ * n_waves, y_.waves + j * n_waves, levels, products_.data());
+        for (Index block = 0; block < stride_; block += WIDTH) {
+            superpose(products_.data(), m_.turns.table + block * 2 * KEPT, correlations_.data() + block, stride_);
+        }
+        if (m_.limits) exclude_implausible(j);
+        const float largest = largest_of(correlations_.data(), count_);
+        if (largest == -std::numeric_limits<float>::infinity()) return INFINITE;
+        const double *norms = x_.norms + 2 * i_, *other = y_.norms + 2 * j;
+        const double rounding = ROUNDING * (1 + static_cast<double>(m_.n_levels) / 256);
+        const double uncertain = norms[1] * other[1] + rounding * norms[0] * other[0];
+        return best_of(j, static_cast<float>(static_cast<double>(largest) - 2 * uncertain), most);
+    }
+
+    // The least sum of squares at the turns whose correlation is at least `least`.
+    double best_of(Index j, float least, double most) const {
+        const Index n = m_.n_angles;
+        const T* values = static_cast<const T*>(y_.values) + j * size();
+        double best = INFINITE;
+        for (Index block = 0; block < count_; block += WIDTH) {
+            const auto is_near = [least](Register<float> v) { return v >= Register<float>{} + least; };
+            std::uint64_t bits = bits_where<WIDTH>(correlations_.data() + block, is_near);
+            for (; bits != 0; bits &= bits - 1) {
+                const Index turn = m_.turns.codes[block + std::countr_zero(bits)];
+                if (turn < 0) continue;
+                const bool mirrored = turn >= 2 * n;
+                const Index start = mirrored ? turn - 2 * n : (2 * n - turn) % (2 * n), step = mirrored ? -1 : 1;
+                best = std::min(best, square_distance(circle_.data(), values, n, m_.n_levels, start, step,
+                                                      std::min(best, most)));
+            }
+        }
+        return best;
+    }
+
+    // Set the correlations of turns to −∞ that are not near a plausible one.
+    void exclude_implausible(Index j) {
+        const Index n = m_.n_angles;
+        plausible(x_.covariances + 3 * i_, y_.covariances + 3 * j, *m_.limits, n, near_.data());
+        for (Index k = 0; k < count_; ++k) {
+            const Index code = m_.turns.codes[k];  // below 0: another place has the same turn
+            if (code < 0 || std::isnan(near_[code % n + (code >= 2 * n ? n : 0)])) {
+                correlations_[k] = -std::numeric_limits<float>::infinity();
+            }
+        }
+    }
+};
+
+template <class T>
+Result least_distances(const Waves* x, const Waves* y, const Matching* matching, int ascending, Index first_row,
+                       Index last_row, Index first_column, Index last_column, Index n_columns, double* distances) {
+    Comparison<T> comparison(*x, *y, *matching);
+    if (!comparison.prepare()) return NO_MEMORY;
+    for (Index i = first_row; i < last_row; ++i) {
+        comparison.take(i);
+        for (Index j = ascending ? std::max(first_column, i + 1) : first_column; j < last_column; ++j) {
+            distances[i * n_columns + j] = comparison.distance(j, INFINITE);
+        }
+    }
+    return OK;
+}
+
+template <class T>
+Result within(const Waves* x, Index i, const Waves* y, Index n, const Matching* matching, const double* bounds,
+              Index left_out, double radius, double* distances) {
+    Comparison<T> comparison(*x, *y, *matching);
+    if (!comparison.prepare()) return NO_MEMORY;
+    comparison.take(i);
+    for (Index j = 0; j < n; ++j) {
+        distances[j] = bounds[j] <= radius && j != left_out ? comparison.distance(j, INFINITE) : INFINITE;
+    }
+    return OK;
+}
+
+template <class T>
+Result nearest(const Waves* x, Index i, const Waves* y, Index n, const Matching* matching, const double* bounds,
+               const Index* order, Index left_out, Index room, double* distances, Index* numbers) {
+    Comparison<T> comparison(*x, *y, *matching);
+    if (!comparison.prepare()) return NO_MEMORY;
+    comparison.take(i);
+    Index found = 0;
+    for (Index k = 0; k < n; ++k) {
+        const Index j = order[k];
+        const double farthest = found == room ? distances[room - 1] : INFINITE;
+        if (bounds[j] > farthest) break;
+        if (j == left_out) continue;
+        const double most = farthest * farthest * static_cast<double>(comparison.size()) * (1 + 1e-9);
+        const double distance = comparison.distance(j, most);
+        if (!(distance < INFINITE) || distance > farthest) continue;
+        if (found == room && distance == farthest && j > numbers[room - 1]) continue;
+        Index place = found < room ? found : room - 1;
+        while (place > 0 && (distances[place - 1] > distance ||
+                             (distances[place - 1] == distance && numbers[place - 1] > j))) {
+            distances[place] = distances[place - 1], numbers[place] = numbers[place - 1];
+            --place;
+        }
+        distances[place] = distance, numbers[place] = j;
+        found = std::min(found + 1, room);
+    }
+    return OK;
+}
+
+}  // namespace
+}  // namespace radoncdt
+
+using namespace radoncdt;
+
+// See `radoncdt._interface.Kernels` for what these compute; _f32 and _f64 tell the precision of the values.
+#define RADONCDT_FOR_PRECISION(T, SUFFIX)                                                                             \
+    RADONCDT_EXPORT int radoncdt_least_distances_##SUFFIX(                                                            \
+        const Waves* x, const Waves* y, const Matching* matching, int ascending, Index first_row, Index last_row,     \
+        Index first_column, Index last_column, Index n_columns, double* distances) {                                  \
+        return least_distances<T>(x, y, matching, ascending, first_row, last_row, first_column, last_column,          \
+                                  n_columns, distances);                                                              \
+    }                                                                                                                 \
+    RADONCDT_EXPORT int radoncdt_within_##SUFFIX(const Waves* x, Index i, const Waves* y, Index n,                    \
+                                                 const Matching* matching, const double* bounds, Index left_out,      \
+                                                 double radius, double* distances) {                                  \
+        return within<T>(x, i, y, n, matching, bounds, left_out, radius, distances);                                  \
+    }                                                                                                                 \
+    RADONCDT_EXPORT int radoncdt_nearest_##SUFFIX(                                                                    \
+        const Waves* x, Index i, const Waves* y, Index n, const Matching* matching, const double* bounds,             \
+        const Index* order, Index left_out, Index room, double* distances, Index* numbers) {                          \
+        return nearest<T>(x, i, y, n, matching, bounds, order, left_out, room, distances, numbers);                   \
+    }
+
+RADONCDT_FOR_PRECISION(float, f32)
+RADONCDT_FOR_PRECISION(double, f64)
+
+// An angle whose map is plausible within half a step of turn s, and, from 2n on, of mirrored ones; NaN for none.
+RADONCDT_EXPORT int radoncdt_plausible_turns(const double* moving, const double* fixed, const Limits* limits,
+                                             Index n_angles, double* angles) {
+    Buffer<double> near;
+    if (!near.reserve(2 * n_angles)) return NO_MEMORY;
+    plausible(moving, fixed, *limits, n_angles, near.data());
+    for (Index code = 0; code < 4 * n_angles; ++code) {
+        const double half_circles = static_cast<double>(code % (2 * n_angles) / n_angles);
+        angles[code] = near[code % n_angles + (code >= 2 * n_angles ? n_angles : 0)] + half_circles * PI;
+    }
+    return OK;
+}

@@ -1,0 +1,58 @@
+"""From images to the bounding boxes of their ink."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radoncdt._interface import EMPTY, NEGATIVE, NOT_FINITE, Floats, Images, precision
+
+WIDE_EXPONENT = 64
+"""Pixels are rescaled only if the binary exponent of the largest is at least this, in absolute value."""
+
+
+class Box(NamedTuple):
+    """The bounding box of the ink of an image, in memory of its own, so that no result depends on what is around it."""
+
+    pixels: Floats
+    """(height, width), in units of 2**exponent. The whole image if it is EMPTY; no pixels if it is NOT_FINITE."""
+    x: float
+    """The centre of the box, in pixels from the centre of the image."""
+    y: float
+    exponent: int
+    """Binary exponent taken out of the pixels; 0 unless their sums could overflow or underflow."""
+    status: int
+
+
+def boxes(images: Images) -> Iterator[Box]:
+    """The box of every image; pixels are first rounded to the precision of the images."""
+    real = precision_of(images)
+    for image in images:
+        with np.errstate(over="ignore"):  # long doubles that float64 cannot hold become infinite, see the status
+            yield _box(image.astype(real, copy=False))
+
+
+def precision_of(images: Images) -> type[np.float32] | type[np.float64]:
+    """The dtype of masses of these images."""
+    return precision(images.dtype if isinstance(images, np.ndarray) else images[0].dtype)
+
+
+def _box(image: NDArray[Any]) -> Box:
+    ink = image != 0
+    status = NEGATIVE if (np.signbit(image) & ink).any() else 0
+    size = np.maximum(image.max(), -image.min())
+    if not np.isfinite(size):
+        return Box(np.zeros((0, 0)), 0.0, 0.0, 0, status | NOT_FINITE)
+    if size == 0:
+        return Box(np.zeros(image.shape), 0.0, 0.0, 0, status | EMPTY)
+    rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
+    top, bottom, left, right = int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
+    pixels = image[top:bottom, left:right].astype(np.float64, order="C")
+    exponent = int(np.frexp(size)[1])
+    if abs(exponent) < WIDE_EXPONENT:
+        exponent = 0
+    else:
+        pixels = np.ldexp(pixels, -exponent)
+    height, width = image.shape
+    return Box(pixels, 0.5 * (left + right - width), 0.5 * (height - top - bottom), exponent, status)

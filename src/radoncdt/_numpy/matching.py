@@ -1,0 +1,163 @@
+"""Comparing descriptors: all rotations and reflections of one circle of curves against another.
+
+A descriptor is N_η(t) on the half circle; the other half is −N_η(1 − t). The distance of two, F and G, at a turn is the
+root mean square of G_k − F_{k−s}, or, mirrored, of G_k − F_{s−k}; s = 0, …, 2n − 1 counts steps of the circle. The
+distance at the best turn is evaluated directly, because ‖F‖² + ‖G‖² − 2⟨F, G⟩ suffers from cancellation. Only few turns
+have to be tried: the low frequencies along the circle give the correlations at all turns at once, and the error is at
+most the product of the norms of the higher frequencies. The result is the same as if all turns were tried.
+"""
+
+from bisect import insort
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radoncdt._interface import KEPT, LANES, Floats, Limits, Waves
+from radoncdt._numpy.plausibility import plausible_angles
+
+GROUPS = KEPT // (2 * LANES)
+"""Number of groups of odd frequencies in the waves, and also of even ones."""
+
+ROUNDING = 1e-5
+"""Error of correlations due to waves in float32, as a share of the norms."""
+
+AT_ONCE = 2**16
+"""Number of elements of a temporary array."""
+
+MOST_AT_ONCE = 64
+"""Entries compared before the bounds of the next are checked again."""
+
+
+def least_distances(
+    x: Waves,
+    y: Waves,
+    *,
+    reflections: bool,
+    limits: Limits | None,
+    ascending: bool,
+    rows: tuple[int, int],
+    columns: tuple[int, int],
+    distances: Floats,
+) -> None:
+    """Root mean square distances, at the best turns, of descriptors of x in `rows` to those of y in `columns`."""
+    for i in range(*rows):
+        some = np.arange(max(columns[0], i + 1) if ascending else columns[0], columns[1])
+        distances[i, some] = _distances(x, i, y, some, reflections, limits)
+
+
+def within(
+    x: Waves,
+    i: int,
+    y: Waves,
+    *,
+    reflections: bool,
+    limits: Limits | None,
+    bounds: Floats,
+    left_out: int,
+    radius: float,
+) -> Floats:
+    """Distances (len(y),) of descriptor i of x to those of y that may be within a radius; infinite for others."""
+    distances = np.full(bounds.size, np.inf)
+    some = np.flatnonzero((bounds <= radius) & (np.arange(bounds.size) != left_out))
+    distances[some] = _distances(x, i, y, some, reflections, limits)
+    return distances
+
+
+def nearest(
+    x: Waves,
+    i: int,
+    y: Waves,
+    *,
+    reflections: bool,
+    limits: Limits | None,
+    bounds: Floats,
+    order: NDArray[np.intp],
+    left_out: int,
+    distances: Floats,
+    numbers: NDArray[np.intp],
+) -> None:
+    """Distances and numbers of the descriptors of y nearest to descriptor i of x, as many as there is room for."""
+    found: list[tuple[float, int]] = []
+    position, count = 0, distances.size
+    while position < order.size and bounds[order[position]] <= _farthest(found, distances.size):
+        some = order[position : position + count]
+        some = some[(some != left_out) & (bounds[some] <= _farthest(found, distances.size))]
+        for distance, j in zip(_distances(x, i, y, some, reflections, limits).tolist(), some.tolist()):
+            if distance < np.inf and bounds[j] <= _farthest(found, distances.size):
+                insort(found, (distance, j))
+                del found[distances.size :]
+        position, count = position + count, max(count, min(2 * count, MOST_AT_ONCE))
+    for place, (distance, j) in enumerate(found):
+        distances[place], numbers[place] = distance, j
+
+
+def _farthest(found: list[tuple[float, int]], room: int) -> float:
+    """The largest distance that another entry may have."""
+    return found[-1][0] if len(found) == room else np.inf
+
+
+def _distances(
+    x: Waves, i: int, y: Waves, columns: NDArray[np.intp], reflections: bool, limits: Limits | None
+) -> Floats:
+    """Distances of descriptor i of x to some of y, at the best turns; infinite where no turn is plausible."""
+    half = x.values[i].astype(np.float64)
+    circle = np.concatenate([half, -half[:, ::-1]])
+    phases = np.pi / len(half) * (_frequencies()[:, None] * np.arange(len(circle)) % len(circle))
+    cosines, sines = np.cos(phases), np.sin(phases)
+    squares = np.empty(columns.size)
+    step = max(1, AT_ONCE // max(x.waves.shape[1], 6 * len(half)))
+    for some in (slice(k, k + step) for k in range(0, columns.size, step)):
+        plain, mirrored = _products(x, i, y, columns[some])
+        turned = [each.real @ cosines - each.imag @ sines for each in (plain, mirrored)[: 1 + reflections]]
+        correlations = np.concatenate(turned, axis=1)  # (n, 2n_angles), or twice as many
+        if limits is not None:
+            near = plausible_angles(x.covariances[i], y.covariances[columns[some]], limits, len(half))
+            near = np.tile(near[:, : 1 + reflections], 2)  # the same for the other half of the circle
+            correlations[np.isnan(near).reshape(correlations.shape)] = -np.inf
+        error = x.norms[i] * y.norms[columns[some]]
+        uncertain = error[:, 1] + ROUNDING * (1 + half.shape[1] / 256) * error[:, 0]
+        least = correlations.max(axis=1) - 2 * uncertain
+        pairs, turns = np.nonzero((correlations >= least[:, None]) & (correlations > -np.inf))
+        best = np.full(len(least), np.inf)
+        np.minimum.at(best, pairs, _square_distances(circle, turns, y.values, columns[some][pairs]))
+        squares[some] = best
+    distances: Floats = np.sqrt(squares / half.size)
+    return distances
+
+
+def _frequencies() -> NDArray[np.intp]:
+    """Frequencies (KEPT,) in the order of the waves: the odd ones, then the even ones."""
+    return np.concatenate([np.arange(1, KEPT, 2), np.arange(2, KEPT + 1, 2)])
+
+
+def _products(
+    x: Waves, i: int, y: Waves, columns: NDArray[np.intp]
+) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+    """Sums over the levels of x̄ · y and of x · y, (n, KEPT) each, of the waves of descriptor i of x and some of y.
+
+    Times e^{iφ}, with φ the frequency times the angle of a turn, their real parts add up to the correlations at plain
+    and at mirrored turns.
+    """
+    halves = (x.values.shape[2] + 1) // 2
+    own = x.waves[i].reshape(2, GROUPS, halves, 2, LANES).astype(np.float64)
+    others = y.waves[columns].reshape(-1, 2, GROUPS, halves, 2, LANES).astype(np.float64)
+    # real and imaginary parts of x times those of y
+    (rr, ri), (ir, ii) = np.einsum("pghal,cpghbl->abcpgl", own, others).reshape(2, 2, -1, KEPT)
+    return (rr + ii) + 1j * (ri - ir), (rr - ii) + 1j * (ri + ir)
+
+
+def _square_distances(
+    circle: Floats, turns: NDArray[np.intp], values: NDArray[np.floating], columns: NDArray[np.intp]
+) -> Floats:
+    """Σ (values[column] − circle at a turn)² over half the circle, for pairs of turns and columns (n,)."""
+    n_rows, n_angles = len(circle), len(circle) // 2
+    squares = np.empty(turns.size)
+    step = max(1, AT_ONCE // circle[:n_angles].size)
+    for some in (slice(k, k + step) for k in range(0, turns.size, step)):
+        turn = turns[some, None]
+        k = np.arange(n_angles)
+        rows = np.where(turn < n_rows, k - turn, turn - n_rows - k) % n_rows
+        differences = (values[columns[some]] - circle[rows]).reshape(len(turn), -1)
+        differences *= differences
+        squares[some] = differences.sum(axis=1)
+    return squares

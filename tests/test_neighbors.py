@@ -30,7 +30,7 @@ from radoncdt import (
 from radoncdt.registration import Plausible
 from radoncdt.search import AffineIndex
 
-pytestmark = pytest.mark.usefixtures("each_implementation")
+each_implementation = pytest.mark.usefixtures("each_implementation")
 
 TURNED = datasets.AffineDistribution(scale=(0.6, 1.3), isotropic=False, rotation=180, shear=30, shift=10, mirror=True)
 
@@ -54,6 +54,7 @@ def full_search(queries, entries, **options):
 # ---------------------------------------------------------------- the search
 
 
+@each_implementation
 @pytest.mark.parametrize(
     "options",
     [
@@ -76,6 +77,7 @@ def test_finds_exactly_what_the_full_search_finds(drawn, options, k):
     assert_array_equal(model.kneighbors(queries, return_distance=False), indices)
 
 
+@each_implementation
 def test_equal_distances_are_in_the_order_of_the_entries(drawn):
     entries, queries, _, _ = drawn
     twice = Descriptors.concatenate([entries, entries])
@@ -83,6 +85,7 @@ def test_equal_distances_are_in_the_order_of_the_entries(drawn):
     assert_array_equal(indices[:, ::2] + 60, indices[:, 1::2])
 
 
+@each_implementation
 def test_an_entry_is_no_neighbour_of_its_own(drawn):
     entries, _, _, _ = drawn
     model = AffineNeighbors(3, radius=0.1).fit(entries)
@@ -98,6 +101,7 @@ def test_an_entry_is_no_neighbour_of_its_own(drawn):
         assert_array_equal(some, square[row, expected])
 
 
+@each_implementation
 @pytest.mark.parametrize("radius", [0, 0.03, 0.2, 5])
 def test_all_within_a_radius_are_found(drawn, radius):
     entries, queries, _, _ = drawn
@@ -128,6 +132,7 @@ def test_bounds_are_lower_bounds(entries, query, n_angles):
         assert (bounds <= distances + 1e-7).all()
 
 
+@each_implementation
 def test_values_far_from_1_do_not_mislead_the_search():
     """Robust moments do not see far specks, so that their values are large, and rounding of the bounds with them."""
     rng = np.random.default_rng(0)
@@ -159,6 +164,7 @@ def test_a_fit_on_descriptors_forgets_the_columns_of_a_table():
     assert not hasattr(model.fit(describe(stack)), "n_features_in_")
 
 
+@each_implementation
 def test_the_search_leaves_entries_out(drawn, monkeypatch):
     """Otherwise it would be no better than the full search: of copies of six symbols it compares one symbol's."""
     entries, queries, _, _ = drawn
@@ -176,6 +182,7 @@ def test_the_search_leaves_entries_out(drawn, monkeypatch):
     assert np.mean(compared) < 20
 
 
+@each_implementation
 def test_threads_and_precision_do_not_matter(drawn):
     entries, queries, _, _ = drawn
     one, two = (AffineNeighbors(4, n_jobs=n).fit(entries).kneighbors(queries) for n in (1, 2))
@@ -314,6 +321,7 @@ def test_bad_calls_are_refused(drawn):
         model.kneighbors(np.zeros((1, 3, 4)))
 
 
+@each_implementation
 def test_the_twin_agrees_with_the_search(drawn):
     """The distances themselves, from the slow definition, of a few pairs."""
     entries, queries, _, _ = drawn

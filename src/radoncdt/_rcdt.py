@@ -80,8 +80,10 @@ def _quantiles(
             nu=normalisation.nu if normalisation else 0.0,
             extremes=extremes and not by_levels,
         )
-        settled = not (status & UNSETTLED).any()
-        batch.check_masses(chunk, status)
+        settled = True
+        if status.any():
+            batch.check_masses(chunk, status)
+            settled = not (status & UNSETTLED).any()
     if not settled:
         warnings.warn(
             f"robust moments of `{batch.label(chunk.start)}`, or of one of the {len(items)} measures from there on, "

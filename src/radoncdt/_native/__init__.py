@@ -72,11 +72,19 @@ _SIGNATURES = {
 }
 
 
+_NOTHING = ctypes.c_char * 0
+
+
 def address(array: NDArray[Any]) -> int:
-    return int(array.__array_interface__["data"][0])
+    """Where the data of an array begin."""
+    try:  # three times as fast as the array interface
+        return ctypes.addressof(_NOTHING.from_buffer(array))
+    except (TypeError, ValueError):  # it cannot be written to, or is not contiguous
+        return int(array.__array_interface__["data"][0])
 
 
 def suffix(dtype: Any) -> str:
+    """The end of the names of functions for a precision."""
     return "f32" if dtype == np.float32 else "f64"
 
 
@@ -88,11 +96,9 @@ class ImageTable:
         if isinstance(images, np.ndarray):
             stack = self._readable(images)
             n, height, width = stack.shape
-            self.rows = np.empty((n, 4), np.int64)
-            self.rows[:, 0] = address(stack)
+            self.rows = np.array([(address(stack), height, width, stack.strides[1] // stack.itemsize)] * n, np.int64)
             if n > 1:
                 self.rows[:, 0] += np.arange(n) * stack.strides[0]
-            self.rows[:, 1:] = height, width, stack.strides[1] // stack.itemsize
             self.kept: Any = stack  # alive as long as the table is
         else:
             self.kept = [self._readable(image) for image in images]

@@ -131,7 +131,7 @@ public:
         Lines<T> rows;
         if (!frame_.rows(rows)) return false;
         Moments centred{};  // origin at the centre of the box
-        if (options_ & NORMALISE) {
+        if (options_ & (NORMALISE | WHITEN)) {
             if (!sums_.compute(rows, centred)) return false;
             if (nu_ > 0) {
                 Points points;

@@ -77,15 +77,18 @@ public:
         for (Index m = 0; m < n_marks; ++m) first[nearest[m]] = static_cast<std::int32_t>(STEP * m);
         double* __restrict below = below_.data();
         double* __restrict above = above_.data();
-        Index begin = 0;
+        std::int32_t begin = 0;
+        const auto final_bin = static_cast<std::int32_t>(last);
         for (Index k = 0; k < n; ++k) {
             const double target = levels[k] * total;
-            begin = std::max<Index>(begin, first[k]);
-            Index b = begin;
-            for (Index j = 1; j < STEP; ++j) b += cumulated[begin + j] <= target;
-            b = std::min(b, last);
-            while (b < last && cumulated[b + 1] <= target) ++b;
-            while (b > 0 && cumulated[b] > target) --b;
+            begin = std::max(begin, first[k]);
+            const auto not_above = [target](Register<double> edges) { return edges <= Register<double>{} + target; };
+            const auto passed = std::countr_one(bits_where<STEP>(cumulated + begin + 1, not_above));
+            std::int32_t b = std::min(begin + static_cast<std::int32_t>(passed), final_bin);
+            if (cumulated[b] > target || cumulated[b + 1] <= target) [[unlikely]] {
+                while (b < final_bin && cumulated[b + 1] <= target) ++b;
+                while (b > 0 && cumulated[b] > target) --b;
+            }
             below[k] = cumulated[b];
             above[k] = cumulated[b + 1];
             out[k] = static_cast<double>(b);

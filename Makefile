@@ -22,7 +22,7 @@ bench: .venv/bench/ready
 	.venv/bench/bin/python benchmarks/compare.py
 	.venv/bench/bin/python benchmarks/page.py
 	.venv/bench/bin/python benchmarks/plots.py
-	missed=0; for script in core toolbox pools registration catalogue; do \
+	missed=0; for script in kernels core toolbox pools registration catalogue; do \
 		.venv/bench/bin/python benchmarks/$$script.py || missed=1; done; \
 		.venv/bench/bin/python benchmarks/catalogue_page.py && exit $$missed
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from comparison import OURS, RESULTS, Record
 from comparison.accuracy import accuracy
+from comparison.angles import angles
 from comparison.invariance import invariance
 from comparison.memory import memory
 from comparison.recognition import recognition
@@ -29,13 +30,14 @@ from peers import Peer, peers
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
+from radoncdt import _kernels
 from radoncdt._files import write_whole
 
 Part = Callable[[list[Peer], bool], Iterator[Record]]
 PARTS: dict[str, Part] = {
-    part.__name__: part for part in (speed, stages, scaling, memory, accuracy, invariance, recognition)
+    part.__name__: part for part in (speed, angles, stages, scaling, memory, accuracy, invariance, recognition)
 }
-NOT_QUICK = ("stages", "scaling", "memory")
+NOT_QUICK = ("angles", "stages", "scaling", "memory")
 
 
 def processor() -> str:
@@ -59,6 +61,7 @@ def setup(found: list[Peer]) -> Record:
         "python": platform.python_version(),
         "machine": platform.machine(),
         "processor": processor(),
+        "kernels": _kernels.current_name(),
         "versions": {package: installed(package) for package in packages},
         "missing": {peer.name: peer.missing for peer in found if peer.missing},
     }

@@ -81,6 +81,13 @@ def times(record: Record, case: list[Record]) -> str:
     return text if record["peer"] == OURS else f"{text} (× {record['milliseconds'] / ours:.0f})"
 
 
+def times_to_a_tenth(record: Record, case: list[Record]) -> str:
+    """Milliseconds, and how many times as long as ours, for libraries that may be faster."""
+    ours = next(other["milliseconds"] for other in case if other["peer"] == OURS)
+    text = f"{record['milliseconds']:.3g}"
+    return text if record["peer"] == OURS else f"{text} (× {record['milliseconds'] / ours:.2f})"
+
+
 # ---------------------------------------------------------------- sentences
 
 
@@ -130,6 +137,29 @@ ACCURACY = {
     "nrcdt_largest": "largest error of the NR-CDT",
     "nrcdt_mean": "mean error of the NR-CDT",
 }
+
+
+def crossing(records: list[Record], kind: str, what: str) -> str:
+    """From how many angles on adrt is faster, among those measured."""
+    chosen = where(records, part="angles", kind=kind, what=what)
+    ours = {r["n_angles"]: r["milliseconds"] for r in chosen if r["peer"] == OURS}
+    theirs = {r["n_angles"]: r["milliseconds"] for r in chosen if r["peer"] != OURS}
+    faster = [n for n in theirs if theirs[n] < ours[n]]
+    if not faster:
+        most = max(ours)
+        return f"it is slower for all of them; for {most} angles it takes {theirs[most] / ours[most]:.1f} times as long"
+    n = min(faster)
+    return f"it is faster from {n} angles on, where it takes {theirs[n] / ours[n]:.2f} times as long"
+
+
+def all_directions(records: list[Record]) -> str:
+    """What adrt is good at."""
+    lines = [
+        f"- {'Dense images' if kind == 'dense' else 'Drawings'}, {what}: {crossing(records, kind, what)}."
+        for what in ("projections", "features")
+        for kind in ("dense", "drawing")
+    ]
+    return "\n".join(lines)
 
 
 def summary(records: list[Record]) -> str:
@@ -191,7 +221,8 @@ def setups(results: Record) -> str:
     for part, setup in results["setups"].items():
         versions = ", ".join(f"{name} {number}" for name, number in setup["versions"].items() if number)
         missing = "".join(f"\n- {name} could not be imported: {why}" for name, why in setup["missing"].items())
-        text = f"Python {setup['python']}, {setup['processor']} ({setup['machine']}); {versions}.{missing}"
+        kernels = f"compiled kernels for {setup['kernels']}"
+        text = f"Python {setup['python']}, {setup['processor']} ({setup['machine']}), {kernels}; {versions}.{missing}"
         lines.setdefault(text, []).append(part)
     if len(lines) == 1:
         return next(iter(lines))
@@ -247,7 +278,7 @@ def page(results: Record) -> str:
         "![Milliseconds per image over its side, dense on the left, drawings on the right](benchmarks_speed.png)",
         "Milliseconds an image (and times ours), medians of interleaved turns: seven, or three of calls that take\n"
         "more than half a second. Of 256 × 256 pixels, 128 angles, float32 and one image one is varied at a time.\n"
-        "What libraries prepare once for a size is not counted: the matrix of ASTRA, our compiling.",
+        "What libraries prepare once for a size, such as the matrix of ASTRA, is not counted.",
         "Dense images, 128 angles:",
         along("side", "dense", "{0} × {0}"),
         "Line drawings, 128 angles:",
@@ -262,6 +293,23 @@ def page(results: Record) -> str:
         other("{kind}, {batch} images", side=64, batch=64),
         "Projections alone, without quantiles and pooling; those of ours are the exact masses that `radon` gives:",
         other("{kind}", what="projections"),
+        "### Many angles",
+        "adrt computes the projections of all of its directions at once, 1024 for 256 × 256 pixels, whatever the\n"
+        "number of angles that are wanted, and approximates lines by broken ones. Ours takes time for each angle. So\n"
+        "adrt is faster if there are enough of them. Milliseconds for 256 × 256 pixels in float32, with the faster\n"
+        "form of adrt:",
+        *(
+            f"{'Dense image' if kind == 'dense' else 'Drawing'}, {what}:\n\n"
+            + by(
+                where(records, part="angles", kind=kind, what=what),
+                lambda r: f"{r['n_angles']} angles",
+                times_to_a_tenth,
+            )
+            for what in ("projections", "features")
+            for kind in ("dense", "drawing")
+        ),
+        f"Of the numbers of angles that were measured,\n\n{all_directions(records)}",
+        "### Spread",
         "Median, fastest and slowest turn:",
         spreads(),
         *(["Left out:\n\n" + "\n".join(left_out)] if left_out else []),

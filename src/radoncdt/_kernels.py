@@ -71,7 +71,7 @@ def current_name() -> str:
 def describe() -> str:
     """The name of the kernels in use, and, if they are compiled, a part of the hash of their sources."""
     name = current_name()
-    return name if name == "numpy" else f"{name}, sources {_libraries()[name].source_hash[:16]}"
+    return name if name == "numpy" else f"{name}, sources {_library(name).source_hash[:16]}"
 
 
 def load(name: str) -> Kernels:
@@ -80,12 +80,12 @@ def load(name: str) -> Kernels:
         from radoncdt import _numpy
 
         return cast(Kernels, _numpy)
-    return _libraries()[name]
+    return _library(name)
 
 
 def available() -> tuple[str, ...]:
     """The names of the implementations that this machine can run, the fastest first."""
-    return tuple(name for name in NAMES if name == "numpy" or name in _libraries())
+    return (*_search()[0], "numpy")
 
 
 def missing() -> str:
@@ -93,27 +93,30 @@ def missing() -> str:
     return _search()[1]
 
 
-def _libraries() -> "dict[str, Library]":
-    return _search()[0]
+@cache
+def _library(name: str) -> "Library":
+    from radoncdt import _native
+
+    return _native.load(name)
 
 
 @cache
-def _search() -> "tuple[dict[str, Library], str]":
-    """The compiled libraries that this processor can run, by instruction set; if there are none, the reason."""
+def _search() -> tuple[tuple[str, ...], str]:
+    """The instruction sets of the compiled libraries that this machine can run; if there are none, the reason."""
     from radoncdt import _native
 
     if _native.FOLDER.with_name("build.py").exists():  # a checkout: libraries of other sources must not be used
         from radoncdt._native import build
 
         if os.environ.get("RADONCDT_BUILD") == "numpy":
-            return {}, "RADONCDT_BUILD=numpy is set"
+            return (), "RADONCDT_BUILD=numpy is set"
         try:
             build.ensure_current()
         except build.NoCompilerError as error:
-            return {}, f"the sources of the kernels cannot be compiled ({error})"
+            return (), f"the sources of the kernels cannot be compiled ({error})"
     try:
-        baseline = _native.load("baseline")
-        names = [name for name in NAMES if name == "baseline" or (name != "numpy" and baseline.can_run(name))]
-        return {name: _native.load(name) for name in names}, ""
+        baseline = _library("baseline")
     except OSError as error:
-        return {}, f"the compiled kernels are missing or cannot be loaded ({error})"
+        return (), f"the compiled kernels are missing or cannot be loaded ({error})"
+    faster = (name for name in NAMES[:-2] if baseline.can_run(name) and _native.path_of(name).exists())
+    return (*faster, "baseline"), ""

@@ -78,7 +78,7 @@ _NOTHING = ctypes.c_char * 0
 def address(array: NDArray[Any]) -> int:
     """Where the data of an array begin."""
     try:  # three times as fast as the array interface
-        return ctypes.addressof(_NOTHING.from_buffer(array))
+        return ctypes.addressof(_NOTHING.from_buffer(array))  # type: ignore[arg-type]
     except (TypeError, ValueError):  # it cannot be written to, or is not contiguous
         return int(array.__array_interface__["data"][0])
 
@@ -379,7 +379,12 @@ def _turns(n_angles: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     return table.reshape(-1), once
 
 
+def path_of(instruction_set: str) -> Path:
+    """Where the library for an instruction set is, if there is one."""
+    ending = {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
+    return FOLDER / f"libradoncdt-{instruction_set}.{ending}"
+
+
 def load(instruction_set: str) -> Library:
     """The library for an instruction set; raises OSError if there is none, or if the system cannot load it."""
-    ending = {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
-    return Library(FOLDER / f"libradoncdt-{instruction_set}.{ending}")
+    return Library(path_of(instruction_set))

@@ -234,7 +234,7 @@ with warnings.catch_warnings(record=True) as caught:
 print(len(caught), caught[0].category.__name__, caught[0].message)
 """
     said = run(code, RADONCDT_KERNELS="")
-    assert said.startswith("1 RuntimeWarning radoncdt uses its NumPy kernels, which are about 20 times slower")
+    assert said.startswith("1 RuntimeWarning radoncdt uses its NumPy kernels, which are about 25 times slower")
     assert "pip install" in said
 
 

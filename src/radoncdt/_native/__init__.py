@@ -105,7 +105,7 @@ class ImageTable:
             self.rows = np.array([(address(a), *a.shape, a.strides[0] // a.itemsize) for a in self.kept], np.int64)
 
     def _readable(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Of the right precision, with the pixels of a row one after the other."""
+        """The array, or a copy of the right precision with the pixels of each row one after the other."""
         size = self.real.itemsize
         if (
             array.dtype == self.real

@@ -193,7 +193,8 @@ def test_dependencies_point_downward(path):
 
 
 def test_all_modules_are_in_order():
-    assert {name_of(path) for path in SOURCE.rglob("*.py")} == set(ORDER)
+    found = {name_of(path) for path in SOURCE.rglob("*.py")}
+    assert found | {"_native.build"} == set(ORDER)  # which wheels do not have
 
 
 # ---------------------------------------------------------------- the kernels

@@ -1,7 +1,7 @@
 # Every target makes the virtual environment it needs, below .venv/.
 PYTHON ?= python3
 
-.PHONY: test stress reproduce demo bench bench-quick picture wheel wheels clean
+.PHONY: test stress reproduce demo bench bench-quick picture wheel wheels sanitize sanitize-arm64 clean
 
 test: .venv/test/ready
 	.venv/test/bin/ruff check .
@@ -43,6 +43,13 @@ wheel: .venv/build/ready
 wheels: .venv/build/ready
 	.venv/build/bin/python tools/wheels.py
 	.venv/build/bin/hatchling build --target sdist
+
+# the kernels under sanitizers, and for arm64 in an emulator; SANITIZE takes options such as "--seed 2 --rounds 1000"
+sanitize:
+	$(PYTHON) tests/native/run.py $(SANITIZE)
+
+sanitize-arm64: .venv/build/ready
+	.venv/build/bin/python tests/native/run.py --qemu-arm64 $(SANITIZE)
 
 .venv/build/ready: constraints.txt
 	$(PYTHON) -m venv $(@D)

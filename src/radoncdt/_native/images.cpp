@@ -242,6 +242,8 @@ Result image_quantiles(Index n, const Image* images, Index n_angles, const doubl
     return OK;
 }
 
+constexpr double FARTHEST = 1 << 30;  // bins from the centre of an image; more than images have
+
 // image[r][k] += w₀ v[s + k] + w₁ v[s + k + 1] + w₂ v[s + k + 2], s being the first bin of row r.
 template <class T>
 bool add_back(const T* values, const double* centres, Index n_bins, const Direction* directions, Index n_directions,
@@ -262,6 +264,7 @@ bool add_back(const T* values, const double* centres, Index n_bins, const Direct
         } else {
             std::copy(row, row + n_bins, padded.data() + margin);
         }
+        if (!(std::abs(centre) < FARTHEST)) continue;  // no bin reaches the image
         T *w0 = weights.data(), *w2 = w0 + count;
         taps(direction.slope, centre - 0.5 * static_cast<double>(length), 0, 1, 0, count, starts.data(), w0, w2);
         for (Index r = 0; r < count; ++r) {

@@ -143,6 +143,9 @@ struct Pieces {
     Index count;
     bool wide;
 
+    bool has_mass() const {
+        return std::any_of(mass, mass + count, [](double m) { return m != 0; });
+    }
     double first_place() const { return places[0]; }
     double last_place() const { return places[count - 1 + wide]; }
 };
@@ -210,8 +213,10 @@ double along_both(const Pieces& a, const Pieces& b, double p, double scale) {
     }
 }
 
-// Both quantile functions are linear between the levels where pieces end, so the integral is exact.
+// Both quantile functions are linear between the levels where pieces end, so the integral is exact. NaN for a measure
+// without mass.
 double distance(const Pieces& a, const Pieces& b, double p) {
+    if (!a.has_mass() || !b.has_mass()) return std::numeric_limits<double>::quiet_NaN();
     double scale = std::max(std::abs(a.last_place() - b.first_place()), std::abs(b.last_place() - a.first_place()));
     double power = p <= 2 && scale > 0 ? along_both(a, b, p, scale) : 0;
     if (power < 1e-200) {  // that bound of the distances was too large, or p is

@@ -21,8 +21,10 @@ double part_below(double place, double c, double s) {
     return std::min(std::max(total / (2 * a * b), 0.0), 1.0);
 }
 
-Index clamp_to(double value, Index most) {  // a place far outside the image must not overflow
-    return static_cast<Index>(std::min(std::max(value, -1.0), static_cast<double>(most)));
+// From −1 to `most`; −1 for NaN. A place far outside the image must not overflow.
+Index clamp_to(double value, Index most) {
+    if (!(value > -1)) return -1;
+    return value < static_cast<double>(most) ? static_cast<Index>(value) : most;
 }
 
 // From a place on to an end of the segment, the normal is the direction from the end, so ends are round.

@@ -59,7 +59,8 @@ def expected_functions() -> set[str]:
     """The functions that Python calls, from the table in _native/__init__.py."""
     for node in ast.parse((NATIVE / "__init__.py").read_text("utf-8")).body:
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "_SIGNATURES":
-            return {f"radoncdt_{name}" for name in [*ast.literal_eval(node.value), "source_hash", "has_avx2", "has_avx512"]}
+            kernels = ast.literal_eval(node.value)
+            return {f"radoncdt_{name}" for name in [*kernels, "source_hash", "has_avx2", "has_avx512"]}
     raise LookupError("there is no table _SIGNATURES in _native/__init__.py")
 
 

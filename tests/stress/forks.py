@@ -40,7 +40,7 @@ class Forks:
     def __init__(self, folder: Path) -> None:
         self.out, self.err, self.log = folder / "fork.out", folder / "fork.err", folder / "forks.err"
         paths = os.pathsep.join(path for path in sys.path if path)
-        single = {"OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        single = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-W", "ignore", "-m", "stress.forks", str(self.out), str(self.err)],

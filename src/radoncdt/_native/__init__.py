@@ -356,11 +356,13 @@ def _waves(waves: Waves) -> _Waves:
 
 
 def _matching(y: Waves, reflections: bool, limits: Limits | None) -> _Matching:
-    """The struct `Matching`; its turns stay alive in the cache of `_turns`."""
+    """The struct `Matching`, which keeps its turns alive: the cache of `_turns` may drop them during a call."""
     _, n_angles, n_levels = y.values.shape
     table, codes = _turns(n_angles)
     turns = _Turns(address(table), address(codes), codes.size)
-    return _Matching(n_angles, n_levels, turns, reflections, ctypes.pointer(_Limits(*limits)) if limits else None)
+    matching = _Matching(n_angles, n_levels, turns, reflections, ctypes.pointer(_Limits(*limits)) if limits else None)
+    matching.arrays = table, codes
+    return matching
 
 
 @lru_cache(maxsize=8)

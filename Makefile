@@ -79,5 +79,5 @@ PEERS = pytranskit six torchcdt torchskradon adrt astra-toolbox
 	touch $@
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf dist src/radoncdt/_native/lib .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

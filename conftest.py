@@ -6,6 +6,9 @@ import pytest
 
 from radoncdt import _kernels
 
+if "could not be compiled" in _kernels.missing():  # tests of the NumPy kernels alone would prove little
+    raise pytest.UsageError(_kernels.missing())
+
 hypothesis.settings.register_profile("radoncdt", deadline=None, derandomize=True, max_examples=60)
 hypothesis.settings.load_profile("radoncdt")
 

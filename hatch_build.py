@@ -5,10 +5,10 @@ Environment variables choose what is built:
 RADONCDT_BUILD
     ``native``: compile the kernels, and fail if that is impossible. This is also what CI=true does.
     ``numpy``: do not compile; the package uses its NumPy kernels, which are slow.
-    Unset: compile if possible, otherwise warn and use the NumPy kernels.
+    Unset: compile. Only where there is no compiler, and none can be had, the package uses its NumPy kernels.
 CXX
-    The C++20 compiler, with options if needed. Default: c++, g++ or clang++. If none of them works, the build asks pip
-    for the package ziglang, which contains clang.
+    The C++20 compiler, with options if needed; the build fails if it does not work. Default: c++, g++ or clang++. If
+    none of them works, the build asks pip for the package ziglang, which contains clang.
 RADONCDT_TARGET
     Compile for another platform, such as linux-arm64, with ziglang; see src/radoncdt/_native/build.py.
 """
@@ -33,44 +33,68 @@ class NativeBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         native = _native()
         if mode == "numpy":
             return []
+        if target:
+            return [native.ZIGLANG]
         try:
-            # pip aborts if it cannot install a requirement, and some platforms have no ziglang.
-            if target is None and native.native_target().triple:
-                native.find_compiler()
+            if not native.native_target().triple:  # no ziglang for it, and pip aborts if a requirement cannot be had
+                return []
+        except native.NoCompilerError:
+            return []
+        try:
+            native.find_compiler()
         except native.NoCompilerError:
             return [native.ZIGLANG]
-        except native.BuildError:
-            return []
-        return [native.ZIGLANG] if target else []
+        except native.BuildError:  # `initialize` tells it
+            pass
+        return []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile, for an editable installation in place."""
         mode, target = self._settings()
         native = _native()
-        if mode == "numpy":
-            self.app.display_warning("RADONCDT_BUILD=numpy: the kernels are not compiled; radoncdt will be slow.")
-            return
+        self.folder = tempfile.TemporaryDirectory()
+        libraries = native.LIBRARIES if version == "editable" else Path(self.folder.name)
         try:
+            if mode == "numpy":
+                self._leave_out(libraries, "RADONCDT_BUILD=numpy was set when it was installed", build_data)
+                return
             if version == "editable":
+                native.forget_reason(libraries)
                 native.ensure_current()
                 return
-            self.folder = tempfile.TemporaryDirectory()
-            built = native.build(Path(self.folder.name), target=target)
-        except native.BuildError as error:
-            message = f"the kernels of radoncdt could not be compiled: {error}"
+            built = native.build(libraries, target=target)
+        except native.NoCompilerError as error:
             if mode == "native":
-                self.app.abort(f"{message}\nWith RADONCDT_BUILD=numpy, radoncdt is installed without them, and slow.")
-            self.app.display_warning(f"{message}\nradoncdt will use its NumPy kernels, which are slow.")
+                self._fail(error)
+            self._leave_out(libraries, f"there was no compiler when it was installed ({error})", build_data)
             return
+        except native.BuildError as error:
+            self._fail(error)
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{built['tag']}"
-        for name in [*built["files"], "build.json"]:
-            build_data["force_include"][str(Path(self.folder.name, name))] = f"radoncdt/_native/lib/{name}"
+        self._include(libraries, [*built["files"], "build.json"], build_data)
+
+    def _fail(self, error: Exception) -> None:
+        self.folder.cleanup()
+        self.app.abort(
+            f"the kernels of radoncdt could not be compiled: {error}\n"
+            "With RADONCDT_BUILD=numpy, radoncdt is installed without them, and slow."
+        )
+
+    def _leave_out(self, libraries: Path, reason: str, build_data: dict[str, Any]) -> None:
+        """Install without compiled kernels, and tell the package why."""
+        self.app.display_warning(f"radoncdt will use its NumPy kernels, which are slow: {reason}")
+        _native().write_reason(libraries, reason)
+        self._include(libraries, ["build.json"], build_data)
+
+    def _include(self, libraries: Path, names: list[str], build_data: dict[str, Any]) -> None:
+        if str(libraries) == self.folder.name:
+            for name in names:
+                build_data["force_include"][str(libraries / name)] = f"radoncdt/_native/lib/{name}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove what was compiled, once it is in the wheel."""
-        if hasattr(self, "folder"):
-            self.folder.cleanup()
+        self.folder.cleanup()
 
     def _settings(self) -> tuple[str, Any]:
         """The mode (native, numpy or, for either, an empty string) and the target, None for this machine."""

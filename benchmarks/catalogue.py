@@ -205,7 +205,7 @@ def bounds() -> Iterator[Row]:
 def search_large(path: str) -> None:
     """Print rows of figures, tabs between them."""
     marks = datasets.watermarks(2000, seed=5)
-    radoncdt.describe(marks[0].image())  # compiled before time is taken
+    radoncdt.describe(marks[0].image())  # loads the kernels before time is taken
     begin = time.perf_counter()
     catalogue = Catalogue(path)
     catalogue.open()
@@ -220,7 +220,7 @@ def search_large(path: str) -> None:
             query = page(kind, image)
             begin = time.perf_counter()
             found = catalogue.search(query, kind=how(kind))
-            if number >= 10:  # the first compile what is left
+            if number >= 10:  # the first load modules and fill caches
                 seconds.append(time.perf_counter() - begin)
             compared.append(found.compared)
             ranks.append(int(mark) + 1 in [match.entry for match in found.matches[:1]])

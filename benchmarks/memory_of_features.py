@@ -18,7 +18,7 @@ def anonymous() -> float:
 
 
 images = np.load(sys.argv[1], mmap_mode="r")
-radoncdt.max_nrcdt(np.ones((8, 256, 256), np.uint8), directions="equispaced")  # loads and compiles everything
+radoncdt.max_nrcdt(np.ones((8, 256, 256), np.uint8), directions="equispaced")  # loads everything
 before = peak = anonymous()
 done = threading.Event()
 

@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import radoncdt
-from radoncdt import _kernels, _parallel
+from radoncdt import _kernels, _native, _parallel
 
 SOURCE = Path(radoncdt.__file__).parent
 
@@ -235,18 +236,30 @@ with warnings.catch_warnings(record=True) as caught:
 print(len(caught), caught[0].category.__name__, caught[0].message)
 """
     said = run(code, RADONCDT_KERNELS="")
-    assert said.startswith("1 RuntimeWarning radoncdt uses its NumPy kernels, which are about 25 times slower")
+    assert said.startswith(
+        f"1 RuntimeWarning radoncdt uses its NumPy kernels, which are about {_kernels.SLOWER} times slower"
+    )
     assert "pip install" in said
 
 
-def test_a_damaged_library_is_replaced_by_numpy(tmp_path):
-    (tmp_path / "lib").mkdir()
-    for ending in ("so", "dylib", "dll"):
-        (tmp_path / "lib" / f"libradoncdt-baseline.{ending}").write_bytes(b"no library")
+@pytest.mark.parametrize("damaged", _kernels.available()[:-1])
+def test_a_damaged_library_is_replaced_by_the_next_best(tmp_path, damaged):
+    names = _kernels.available()
+    shutil.copytree(_native.FOLDER, tmp_path / "lib")
+    (tmp_path / "lib" / _native.path_of(damaged).name).write_bytes(b"no library")
     code = f"import pathlib, radoncdt._native; radoncdt._native.FOLDER = pathlib.Path({str(tmp_path)!r}) / 'lib'"
     found = config(code, RADONCDT_KERNELS="")
-    assert found["kernels"] == "numpy"
-    assert "cannot be loaded" in found["missing"]
+    expected = ["numpy"] if damaged == "baseline" else [name for name in names if name != damaged]
+    assert found["available"] == expected
+    assert found["kernels"] == expected[0]
+    assert ("cannot be loaded" in found["missing"]) == (damaged == "baseline")
+
+
+def test_the_reason_of_an_installation_without_compiled_kernels_is_told(tmp_path):
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "build.json").write_text(json.dumps({"missing": "it was raining", "files": []}))
+    code = f"import pathlib, radoncdt._native; radoncdt._native.FOLDER = pathlib.Path({str(tmp_path)!r}) / 'lib'"
+    assert config(code, RADONCDT_KERNELS="")["missing"].startswith("it was raining; to compile them, install it again")
 
 
 def test_numpy_kernels_that_were_asked_for_do_not_warn():
@@ -254,8 +267,49 @@ def test_numpy_kernels_that_were_asked_for_do_not_warn():
     assert config(code, RADONCDT_KERNELS="numpy")["kernels"] == "numpy"
 
 
+def test_the_first_call_warns_once_also_from_threads(tmp_path):
+    code = f"""
+import pathlib, time, warnings
+from concurrent.futures import ThreadPoolExecutor
+import numpy as np, radoncdt
+from radoncdt import _kernels, _native
+_native.FOLDER = pathlib.Path({str(tmp_path)!r}) / "lib"
+real = _native.load
+_native.load = lambda name: (time.sleep(0.05), real(name))[1]
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(radoncdt.max_nrcdt, [np.ones((5, 5))] * 4))
+print(len(caught))
+"""
+    assert run(code, RADONCDT_KERNELS="") == "1"
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["transform", "a.png", "--out", "b.csv"]])
+def test_a_wrong_choice_of_kernels_is_one_line_on_the_terminal(arguments):
+    done = subprocess.run(
+        [sys.executable, "-m", "radoncdt", *arguments],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"RADONCDT_KERNELS": "fast"},
+    )
+    assert done.returncode == 2
+    assert done.stderr == "radoncdt: RADONCDT_KERNELS must be one of avx512, avx2, baseline, numpy, got 'fast'\n"
+
+
+def test_names_that_are_loaded_lazily_are_those_of_type_checkers():
+    tree = ast.parse((SOURCE / "__init__.py").read_text())
+    checked = next(node for node in tree.body if isinstance(node, ast.If))
+    names = {}
+    for node in checked.body:
+        names.setdefault(node.module.removeprefix("radoncdt").lstrip("."), set()).update(a.name for a in node.names)
+    submodules = names.pop("")
+    assert names == {module: set(found) for module, found in radoncdt._MODULES.items()}
+    assert set(radoncdt.__all__) == submodules.union(*names.values())
+
+
 def test_libraries_are_those_of_the_present_sources():
-    """In a checkout, a library of other sources is compiled again before it is used."""
+    """See test_build.py for what happens when they are not."""
     if not (SOURCE / "_native" / "build.py").exists():
         pytest.skip("an installed package, which has no sources")
     from radoncdt._native import build

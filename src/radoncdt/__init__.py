@@ -38,7 +38,7 @@ _MODULES = {
     "subspaces": ("NearestSubspaceClassifier",),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
-_SUBMODULES = ("catalogue", "datasets", "experiments", "ink", "plot")
+_SUBMODULES = ("catalogue", "datasets", "experiments", "ink", "plot", *(name for name in _MODULES if name[0] != "_"))
 
 __all__ = [
     "AffineNeighbors",
@@ -82,14 +82,16 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _SUBMODULES:
-        return import_module(f"radoncdt.{name}")
-    if name in _HOMES:
-        value = getattr(import_module(f"radoncdt.{_HOMES[name]}"), name)
-        globals()[name] = value  # the next time, this function is not called
-        return value
-    raise AttributeError(f"module 'radoncdt' has no attribute {name!r}")
+if not TYPE_CHECKING:  # which would take every name for one of the package
+
+    def __getattr__(name: str) -> Any:
+        if name in _HOMES:
+            value = getattr(import_module(f"radoncdt.{_HOMES[name]}"), name)
+            globals()[name] = value  # the next time, this function is not called
+            return value
+        if name in _SUBMODULES:
+            return import_module(f"radoncdt.{name}")
+        raise AttributeError(f"module 'radoncdt' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

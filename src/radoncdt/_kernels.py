@@ -4,9 +4,13 @@ The implementations are compiled libraries for several instruction sets (``_nati
 fastest one that this machine can run is taken, unless the environment variable RADONCDT_KERNELS names another.
 """
 
+import json
 import os
+import sys
+import threading
 import warnings
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from radoncdt._interface import Kernels
@@ -22,19 +26,21 @@ VARIABLE = "RADONCDT_KERNELS"
 SLOWER = 25
 """About how many times as long the NumPy kernels take as the compiled ones (``benchmarks/kernels.py``)."""
 
-HOW_TO_FIX = (
-    "install it again where pip finds a C++20 compiler or can download the package ziglang, which contains one, with "
-    "the options --force-reinstall --no-cache-dir --no-deps of pip install"
-)
+REINSTALL = "install it again with pip install --force-reinstall --no-cache-dir --no-deps"
+
+_choosing = threading.Lock()  # the first calls may come from several threads
 
 
-@cache
+class KernelError(ValueError):
+    """RADONCDT_KERNELS names kernels that do not exist, or that this machine cannot run."""
+
+
 def current() -> Kernels:
     """The kernels in use, chosen at the first call.
 
     Raises
     ------
-    ValueError
+    KernelError
         If RADONCDT_KERNELS does not name an implementation that this machine can run.
 
     Warns
@@ -45,27 +51,37 @@ def current() -> Kernels:
     return load(current_name())
 
 
-@cache
 def current_name() -> str:
     """The name of the kernels in use; see `current`."""
+    with _choosing:
+        return _choose()
+
+
+@cache
+def _choose() -> str:
     asked = os.environ.get(VARIABLE, "")
-    if asked and asked not in NAMES:
-        raise ValueError(f"{VARIABLE} must be one of {', '.join(NAMES)}, got {asked!r}")
-    if asked == "numpy":
-        return asked
-    if asked:
-        if asked not in available():
-            reason = missing() or f"this machine can run {', '.join(available())}"
-            raise ValueError(f"{VARIABLE} must name kernels that this machine can run, got {asked!r}: {reason}")
-        return asked
-    if available()[0] == "numpy":
-        warnings.warn(
-            f"radoncdt uses its NumPy kernels, which are about {SLOWER} times slower than the compiled ones: "
-            f"{missing()}; {HOW_TO_FIX}. {VARIABLE}=numpy silences this warning.",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-    return available()[0]
+    if not asked:
+        fastest = next(name for name in NAMES if _is_usable(name))
+        if fastest == "numpy":
+            _warn_of_numpy()
+        return fastest
+    if asked not in NAMES:
+        raise KernelError(f"{VARIABLE} must be one of {', '.join(NAMES)}, got {asked!r}")
+    if not _is_usable(asked):
+        reason = missing() or f"this machine can run {', '.join(available())}"
+        raise KernelError(f"{VARIABLE} must name kernels that this machine can run, got {asked!r}: {reason}")
+    return asked
+
+
+def _warn_of_numpy() -> None:
+    message = (
+        f"radoncdt uses its NumPy kernels, which are about {SLOWER} times slower than the compiled ones: {missing()}. "
+        f"{VARIABLE}=numpy silences this warning."
+    )
+    if sys.version_info >= (3, 12):
+        warnings.warn(message, RuntimeWarning, skip_file_prefixes=(str(Path(__file__).parent),))
+    else:
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
 def describe() -> str:
@@ -85,12 +101,20 @@ def load(name: str) -> Kernels:
 
 def available() -> tuple[str, ...]:
     """The names of the implementations that this machine can run, the fastest first."""
-    return (*_search()[0], "numpy")
+    return tuple(name for name in NAMES if _is_usable(name))
 
 
-def missing() -> str:
-    """Why there are no compiled kernels; empty if there are some."""
-    return _search()[1]
+@cache
+def _is_usable(name: str) -> bool:
+    """Whether an implementation is there, and this machine can run it."""
+    if name == "numpy":
+        return True
+    if missing():
+        return False
+    try:
+        return name == "baseline" or (_library("baseline").can_run(name) and bool(_library(name)))
+    except (OSError, AttributeError):  # no such file, or a damaged one; the baseline has been loaded before
+        return False
 
 
 @cache
@@ -101,22 +125,25 @@ def _library(name: str) -> "Library":
 
 
 @cache
-def _search() -> tuple[tuple[str, ...], str]:
-    """The instruction sets of the compiled libraries that this machine can run; if there are none, the reason."""
+def missing() -> str:
+    """Why there are no compiled kernels, and what to do; empty if there are some."""
     from radoncdt import _native
 
+    try:  # what the installation said
+        note = json.loads((_native.FOLDER / "build.json").read_bytes()).get("missing")
+    except (OSError, ValueError):
+        note = None
+    if note:
+        return f"{note}; to compile them, {REINSTALL}, without RADONCDT_BUILD and with a compiler or network access"
     if _native.FOLDER.with_name("build.py").exists():  # a checkout: libraries of other sources must not be used
         from radoncdt._native import build
 
-        if os.environ.get("RADONCDT_BUILD") == "numpy":
-            return (), "RADONCDT_BUILD=numpy is set"
         try:
             build.ensure_current()
-        except build.NoCompilerError as error:
-            return (), f"the sources of the kernels cannot be compiled ({error})"
+        except build.BuildError as error:
+            return f"the sources of the kernels could not be compiled: {error}"
     try:
-        baseline = _library("baseline")
-    except OSError as error:
-        return (), f"the compiled kernels are missing or cannot be loaded ({error})"
-    faster = (name for name in NAMES[:-2] if baseline.can_run(name) and _native.path_of(name).exists())
-    return (*faster, "baseline"), ""
+        _library("baseline")
+    except (OSError, AttributeError) as error:
+        return f"the compiled kernels cannot be loaded ({error}); {REINSTALL}"
+    return ""

@@ -32,7 +32,7 @@ class _Waves(Structure):
 
 
 class _Turns(Structure):
-    _fields_ = (("table", c_void_p), ("codes", c_void_p), ("n_codes", c_int64))
+    _fields_ = (("table", c_void_p), ("codes", c_void_p))
 
 
 class _Matching(Structure):
@@ -359,7 +359,7 @@ def _matching(y: Waves, reflections: bool, limits: Limits | None) -> _Matching:
     """The struct `Matching`, which keeps its turns alive: the cache of `_turns` may drop them during a call."""
     _, n_angles, n_levels = y.values.shape
     table, codes = _turns(n_angles)
-    turns = _Turns(address(table), address(codes), codes.size)
+    turns = _Turns(address(table), address(codes))
     matching = _Matching(n_angles, n_levels, turns, reflections, ctypes.pointer(_Limits(*limits)) if limits else None)
     matching.arrays = table, codes
     return matching

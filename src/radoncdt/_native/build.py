@@ -26,7 +26,7 @@ LIBRARIES = HERE / "lib"
 FLAGS = (
     "-std=c++20",
     "-O3",
-    "-fvisibility=hidden",  # only what kernels.h declares is exported
+    "-fvisibility=hidden",  # only the functions that kernels.h declares are exported
     # The kernels use nothing of the C++ runtime library, so that the libraries depend on libc and libm only.
     "-fno-exceptions",
     "-fno-rtti",
@@ -59,13 +59,21 @@ TRIAL = """
 #include <bit>
 #include <cmath>
 #include <concepts>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
 typedef double Vector __attribute__((vector_size(32)));
+typedef float Floats __attribute__((vector_size(16)));
 template <class T>
     requires std::floating_point<T>
 static T larger(T a, T b) { return std::max(a, b); }
 extern "C" double radoncdt_trial(const double* x) {
     Vector v = Vector{} + x[0];
     Vector w = v < x[1] ? v * x[1] : v;
+    w += __builtin_convertvector((Floats{1, 2, 3, 4}), Vector);
     return larger(std::sqrt(w[0]), std::sin(w[3])) + std::popcount(7u);
 }
 """
@@ -164,7 +172,7 @@ def native_target() -> Target:
     import sysconfig
 
     if sys.maxsize < 2**32:
-        raise BuildError("the compiled kernels need a 64-bit Python")
+        raise NoCompilerError("the compiled kernels need a 64-bit Python")
     # Python for x86-64 may run on Windows for arm64.
     machine = sysconfig.get_platform().removeprefix("win-") if sys.platform == "win32" else platform.machine()
     machine = {"amd64": "x86_64", "aarch64": "arm64"}.get(machine, machine)
@@ -178,13 +186,15 @@ def native_target() -> Target:
 def find_compiler(target: Target | None = None, command: str | None = None) -> Compiler:
     """A C++20 compiler for a target, by default for this machine.
 
-    For this machine, the compilers are, in this order: `command`, or else the environment variable CXX, or else c++,
-    g++ and clang++; and last, zig from the package ziglang. Other targets are compiled by zig.
+    For this machine, the compiler is `command`, or else what the environment variable CXX names, or else the first of
+    c++, g++, clang++ and zig (from the package ziglang) that is there. Other targets are compiled by zig.
 
     Raises
     ------
     NoCompilerError
-        If none of them can compile and link a small library.
+        If none of c++, g++ and clang++ can compile and link a small library, and ziglang is not installed.
+    BuildError
+        If the compiler that was chosen by `command` or CXX cannot do so.
     """
     import importlib.util
     import shlex
@@ -192,7 +202,7 @@ def find_compiler(target: Target | None = None, command: str | None = None) -> C
 
     attempts = []
     if target is None:
-        chosen = command or os.environ.get("CXX")
+        chosen = (command or os.environ.get("CXX") or "").strip()
         for candidate in [chosen] if chosen else ["c++", "g++", "clang++"]:
             words = tuple(shlex.split(candidate, posix=os.name != "nt"))
             if shutil.which(words[0]) is None:
@@ -202,8 +212,8 @@ def find_compiler(target: Target | None = None, command: str | None = None) -> C
                 return _tested(words)
             except BuildError as error:
                 attempts.append(f"{candidate}: {error}")
-        if command:
-            raise NoCompilerError(f"no C++20 compiler:\n{attempts[0]}")
+        if chosen:
+            raise BuildError(f"the chosen compiler does not work: {attempts[0]}")
     zig = (sys.executable, "-m", "ziglang")
     if importlib.util.find_spec("ziglang") is None:
         attempts.append("ziglang: not installed")
@@ -211,7 +221,7 @@ def find_compiler(target: Target | None = None, command: str | None = None) -> C
         attempts.append(f"ziglang: not tested on {native_target().name}")
     else:
         return Compiler(zig, f"zig {_run([*zig, 'version']).strip()}", is_zig=True)
-    raise NoCompilerError("\n".join([f"no C++20 compiler; install one, or: pip install '{ZIGLANG}'", *attempts]))
+    raise NoCompilerError("; ".join([f"no C++20 compiler; install one, or: pip install '{ZIGLANG}'", *attempts]))
 
 
 def source_hash() -> str:
@@ -235,9 +245,20 @@ def ensure_current() -> Path:
         If they cannot be compiled.
     """
     while not is_current(LIBRARIES):  # the sources may change again during a build
-        print("radoncdt: compiling the kernels, which takes some seconds", file=sys.stderr)
         build(LIBRARIES, unless=is_current)
     return LIBRARIES
+
+
+def write_reason(folder: Path, reason: str) -> None:
+    """Leave a note for the package that there are no libraries, and why; `_kernels.missing` reads it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "build.json").write_text(json.dumps({"missing": reason, "files": []}) + "\n", "utf-8")
+
+
+def forget_reason(folder: Path) -> None:
+    """Remove such a note."""
+    if not is_current(folder):
+        (folder / "build.json").unlink(missing_ok=True)
 
 
 def is_current(folder: Path) -> bool:
@@ -292,6 +313,8 @@ def build(
             if unless is not None and unless(folder):
                 return dict(json.loads(description.read_bytes()))
             compiler = find_compiler(target, command)
+            if unless is not None:  # a call of the package waits for this
+                print("radoncdt: compiling the kernels, which takes about ten seconds", file=sys.stderr)
             for left in folder.glob(".build-*"):  # by builds that were killed
                 shutil.rmtree(left, ignore_errors=True)
             # The name is new each time, because compilers of a build that was killed may still be writing.

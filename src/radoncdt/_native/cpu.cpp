@@ -10,6 +10,7 @@
 #define RADONCDT_SOURCE_HASH "unknown"
 #endif
 
+namespace radoncdt {
 namespace {
 
 // Whether the processor has features, and whether the operating system keeps the registers of each thread that they
@@ -44,3 +45,5 @@ RADONCDT_EXPORT int radoncdt_has_avx512() { return has(AVX512, ZMM); }
 
 // The hash of the sources that the library was compiled from.
 RADONCDT_EXPORT const char* radoncdt_source_hash() { return RADONCDT_SOURCE_HASH; }
+
+}  // namespace radoncdt

@@ -180,9 +180,6 @@ private:
 };
 
 }  // namespace
-}  // namespace radoncdt
-
-using namespace radoncdt;
 
 // See `radoncdt._interface.Kernels.fit`. Replaces the coefficients (n_terms, 2).
 RADONCDT_EXPORT int radoncdt_fit(Index n_points, Index n_terms, const double* base, const double* terms, Index n_targets,
@@ -193,3 +190,5 @@ RADONCDT_EXPORT int radoncdt_fit(Index n_points, Index n_terms, const double* ba
     if (!fit.prepare()) return NO_MEMORY;
     return fit.run(coefficients, iterations, *misfit);
 }
+
+}  // namespace radoncdt

@@ -327,9 +327,6 @@ Result student_moments_of_points(Index n, const double* points, double nu, doubl
 }
 
 }  // namespace
-}  // namespace radoncdt
-
-using namespace radoncdt;
 
 #define RADONCDT_FOR_PRECISION(T, SUFFIX)                                                                             \
     RADONCDT_EXPORT int radoncdt_image_moments_##SUFFIX(Index n, const Image* images, Moments* out, Index* status) {  \
@@ -364,3 +361,5 @@ RADONCDT_EXPORT int radoncdt_student_moments(Index n, const double* points, doub
                                              int* settled) {
     return student_moments_of_points(n, points, nu, extent, moments, settled);
 }
+
+}  // namespace radoncdt

@@ -1,8 +1,9 @@
 // The C interface of the kernels, which Python loads with ctypes (__init__.py). Nothing else is exported.
 //
-// Every function returns OK, or NO_MEMORY when it could not allocate its workspace. Arrays are contiguous, in the order
-// of C, unless a parameter says otherwise. Functions keep no state between calls, so threads may call them at will.
-// _f32 and _f64 tell the precision of the pixels; moments, cumulative sums and quantiles are always in double.
+// Every kernel returns a `Result`: OK, NO_MEMORY when it could not allocate its workspace, or SINGULAR when `fit` finds
+// no solution. Arrays are contiguous, in the order of C, unless a parameter says otherwise. Functions keep no state
+// between calls, so threads may call them at will. _f32 and _f64 tell the precision of the pixels; moments, cumulative
+// sums and quantiles are always in double.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,11 @@ struct Image {
     Index height, width, stride;
 };
 
+// Mean (x, y) and covariance.
+struct Moments {
+    double x, y, xx, xy, yy;
+};
+
 // Maps are plausible if the ratio of their two scales is at most `aspect`, the images of the axes are within `shear`
 // radians of being perpendicular, and the mean scale is between 1 / scale and scale.
 struct Limits {
@@ -50,7 +56,6 @@ struct Waves {
 struct Turns {
     const float* table;
     const std::int64_t* codes;
-    Index n_codes;
 };
 
 // What all comparisons of descriptors need. `limits` is null if all maps are plausible.
@@ -60,5 +65,61 @@ struct Matching {
     int reflections;
     const Limits* limits;
 };
+
+// ---------------------------------------------------------------- functions
+//
+// `radoncdt._interface` says what the kernels compute. The numbers before an array tell its shape. A program that loads
+// the library itself defines RADONCDT_TYPES_ONLY.
+
+#if !defined(RADONCDT_TYPES_ONLY)
+
+RADONCDT_EXPORT int radoncdt_has_avx2();
+RADONCDT_EXPORT int radoncdt_has_avx512();
+RADONCDT_EXPORT const char* radoncdt_source_hash();
+
+#define RADONCDT_DECLARE(T, SUFFIX)                                                                                   \
+    RADONCDT_EXPORT int radoncdt_image_moments_##SUFFIX(Index n, const Image* images, Moments* out, Index* status);   \
+    RADONCDT_EXPORT int radoncdt_image_masses_##SUFFIX(Index n, const Image* images, Index n_angles,                  \
+                                                       const double* cosines, const double* sines, Index n_bins,      \
+                                                       T* out, double* origins, Index* status);                       \
+    RADONCDT_EXPORT int radoncdt_image_quantiles_##SUFFIX(                                                            \
+        Index n, const Image* images, Index n_angles, const double* cosines, const double* sines, Index n_levels,     \
+        const double* levels, int options, double nu, double* out, Moments* moments, Index* status);                  \
+    RADONCDT_EXPORT int radoncdt_back_project_##SUFFIX(const T* values, const double* centres, Index n_angles,        \
+                                                       const double* cosines, const double* sines, Index n_bins,      \
+                                                       Index height, Index width, T* image);                          \
+    RADONCDT_EXPORT int radoncdt_least_distances_##SUFFIX(                                                            \
+        const Waves* x, const Waves* y, const Matching* matching, int ascending, Index first_row, Index last_row,     \
+        Index first_column, Index last_column, Index n_columns, double* distances);                                   \
+    RADONCDT_EXPORT int radoncdt_within_##SUFFIX(const Waves* x, Index i, const Waves* y, Index n,                    \
+                                                 const Matching* matching, const double* bounds, Index left_out,      \
+                                                 double radius, double* distances);                                   \
+    RADONCDT_EXPORT int radoncdt_nearest_##SUFFIX(                                                                    \
+        const Waves* x, Index i, const Waves* y, Index n, const Matching* matching, const double* bounds,             \
+        const Index* order, Index left_out, Index room, double* distances, Index* numbers);
+
+RADONCDT_DECLARE(float, f32)
+RADONCDT_DECLARE(double, f64)
+#undef RADONCDT_DECLARE
+
+RADONCDT_EXPORT int radoncdt_bin_quantiles(Index n, Index n_bins, const double* masses, Index n_levels,
+                                           const double* levels, double* out);
+RADONCDT_EXPORT int radoncdt_student_moments(Index n, const double* points, double nu, double extent, Moments* moments,
+                                             int* settled);
+RADONCDT_EXPORT int radoncdt_quantile_masses(Index rows, Index n_levels, const double* values, const double* levels,
+                                             Index n_edges, const double* edges, double* out);
+RADONCDT_EXPORT int radoncdt_transport(Index rows, Index n_a, const double* mass_a, const double* places_a, int wide_a,
+                                       Index n_b, const double* mass_b, const double* places_b, int wide_b, double p,
+                                       double* out);
+RADONCDT_EXPORT int radoncdt_plausible_turns(const double* moving, const double* fixed, const Limits* limits,
+                                             Index n_angles, double* angles);
+RADONCDT_EXPORT int radoncdt_fit(Index n_points, Index n_terms, const double* base, const double* terms, Index n_targets,
+                                 const double* targets, Index n_some, const Index* some, Index n_few, const Index* few,
+                                 const double* ridge, double size, double most, Index iterations, double* coefficients,
+                                 double* misfit);
+RADONCDT_EXPORT int radoncdt_strokes(double* image, Index height, Index width, Index n, const double* corners,
+                                     double thickness);
+
+#endif
 
 }  // namespace radoncdt

@@ -194,7 +194,7 @@ private:
 };
 
 // Mean of (|x − y| / scale)^p over the levels, x and y the quantiles of a and b; where p = ∞ the largest |x − y|. Levels
-// that differ by less than SAME_LEVEL are one: rounding must not pair a point with its partner's neighbour.
+// that differ by less than SAME_LEVEL count as equal: rounding must not pair a point with its partner's neighbour.
 double along_both(const Pieces& a, const Pieces& b, double p, double scale) {
     Walk x(a), y(b);
     double level = 0, result = 0;
@@ -227,9 +227,6 @@ double distance(const Pieces& a, const Pieces& b, double p) {
 }
 
 }  // namespace
-}  // namespace radoncdt
-
-using namespace radoncdt;
 
 RADONCDT_EXPORT int radoncdt_quantile_masses(Index rows, Index n_levels, const double* values, const double* levels,
                                              Index n_edges, const double* edges, double* out) {
@@ -246,3 +243,5 @@ RADONCDT_EXPORT int radoncdt_transport(Index rows, Index n_a, const double* mass
     }
     return OK;
 }
+
+}  // namespace radoncdt

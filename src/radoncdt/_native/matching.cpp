@@ -33,7 +33,7 @@ constexpr Index KEPT = 2 * WIDTH * GROUPS;  // the highest frequency; with fewer
 constexpr Index SHARING = 8;               // turns that share cosines and sines
 constexpr double ROUNDING = 1e-5;  // of correlations in float, as a share of the norms: some hundred terms, 6e-8 each
 constexpr double SLACK = 1e-9;     // relative, for maps that just keep the limits
-constexpr int TRIED = 16;          // angles within a step, one more, where several limits have to be kept at once
+constexpr int TRIED = 16;          // intervals between the angles of a step that are tried under several limits
 constexpr double PI = 3.14159265358979323846;
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 constexpr double NONE = std::numeric_limits<double>::quiet_NaN();
@@ -360,9 +360,6 @@ Result nearest(const Waves* x, Index i, const Waves* y, Index n, const Matching*
 }
 
 }  // namespace
-}  // namespace radoncdt
-
-using namespace radoncdt;
 
 // See `radoncdt._interface.Kernels` for what these compute; _f32 and _f64 tell the precision of the values.
 #define RADONCDT_FOR_PRECISION(T, SUFFIX)                                                                             \
@@ -398,3 +395,5 @@ RADONCDT_EXPORT int radoncdt_plausible_turns(const double* moving, const double*
     }
     return OK;
 }
+
+}  // namespace radoncdt

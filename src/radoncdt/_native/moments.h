@@ -14,10 +14,6 @@ inline constexpr double PIXEL_VARIANCE = 1.0 / 12;
 inline constexpr int MAX_STEPS = 1000;       // of the iteration for robust moments
 inline constexpr double TOLERANCE = 1e-12;  // of robust moments, in standard deviations
 
-struct Moments {
-    double x, y, xx, xy, yy;
-};
-
 template <class T>
 class MomentSums {
 public:

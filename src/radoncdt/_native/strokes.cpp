@@ -57,9 +57,6 @@ void stroke(double* image, Index height, Index width, double x0, double y0, doub
 }
 
 }  // namespace
-}  // namespace radoncdt
-
-using namespace radoncdt;
 
 // Brighten pixels of an image (height, width) to the part of them that the line through some corners (n, 2), each
 // (column, row), covers.
@@ -71,3 +68,5 @@ RADONCDT_EXPORT int radoncdt_strokes(double* image, Index height, Index width, I
     }
     return OK;
 }
+
+}  // namespace radoncdt

@@ -10,8 +10,10 @@
 #include <cstring>
 #include <type_traits>
 
-#if defined(__x86_64__) || defined(_M_X64)
+#if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace radoncdt {
@@ -87,20 +89,30 @@ RADONCDT_INLINE Vector<T> spread(T value) {
 // where a product and a sum are fused; the compiler is told not to do so itself (see build.py).
 template <class V>
 RADONCDT_INLINE V multiply_add(V a, V b, V c) {
+    [[maybe_unused]] constexpr bool is_float = sizeof(a[0]) == sizeof(float);
 #if defined(__FMA__)
-    constexpr bool is_float = sizeof(a[0]) == sizeof(float);
+    static_assert(sizeof(V) == 32 || (sizeof(V) == 64 && !is_float));
     if constexpr (sizeof(V) == 32 && is_float) {
         return (V)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
     } else if constexpr (sizeof(V) == 32) {
         return (V)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
     } else {
 #if defined(__AVX512F__)
-        static_assert(sizeof(V) == 64 && !is_float);
         return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 #endif
     }
-#elif defined(__aarch64__) && defined(__clang__)
-    return __builtin_elementwise_fma(a, b, c);
+#elif defined(__aarch64__)
+    if constexpr (sizeof(V) == 16 && is_float) {
+        return (V)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+    } else if constexpr (sizeof(V) == 16) {
+        return (V)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+    } else {  // by halves
+        using Half = typename VectorOf<std::remove_cvref_t<decltype(a[0])>, sizeof(V) / 2>::type;
+        Half x[2], y[2], z[2];
+        std::memcpy(x, &a, sizeof a), std::memcpy(y, &b, sizeof b), std::memcpy(z, &c, sizeof c);
+        for (int half = 0; half < 2; ++half) z[half] = multiply_add(x[half], y[half], z[half]);
+        return load_as<V>(z);
+    }
 #else
     return a * b + c;
 #endif

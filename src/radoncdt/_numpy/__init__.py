@@ -1,6 +1,6 @@
 """The kernels of `radoncdt._interface` in NumPy alone, for machines without the compiled ones.
 
-They compute the same as the compiled kernels, always in float64, and take up to fifty times as long. ``method.py``
+They compute the same as the compiled kernels, always in float64, and take about 25 times as long. ``method.py``
 contains the transforms as the paper writes them; both sets of kernels are tested against it.
 """
 

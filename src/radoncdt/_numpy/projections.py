@@ -103,12 +103,13 @@ def strips(pixels: Floats, sweep: Sweep) -> Iterator[Strips]:
         n_lines, length = lines.shape
         widest = length + 2 * _reach(np.ones(1), n_lines)
         ink = np.nonzero(lines)
-        # shifted lines of a drawing, and of an image with short lines, are mostly zeros
-        one_by_one = PIXEL_COST * ink[0].size < n_lines * (length + widest) // 2
+        # Shifted lines of a drawing are mostly zeros, and those of an image with short lines are many times the image.
+        room = max(FEW, 8 * pixels.size)
+        one_by_one = PIXEL_COST * ink[0].size < n_lines * (length + widest) // 2 or (n_lines + 1) * widest > room
         if one_by_one:
             values, at_once = lines[ink], max(1, FEW // (3 * max(ink[0].size, n_lines, widest)))
         else:
-            padded, at_once = np.zeros((n_lines + 1, widest)), max(1, max(FEW, 8 * pixels.size) // (n_lines * widest))
+            padded, at_once = np.zeros((n_lines + 1, widest)), max(1, room // (n_lines * widest))
             padded[1:, :length] = lines
         for some in (members[k : k + at_once] for k in range(0, members.size, at_once)):
             slopes = sweep.slopes[some]

@@ -42,13 +42,14 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit status is 0, 1 if some image was refused, 2 for a wrong call."""
-    options = _parser(sys.argv[1:] if arguments is None else arguments).parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that has no ± is no reason to fail
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: complain(str(message))
+            options = _parser(sys.argv[1:] if arguments is None else arguments).parse_args(arguments)
+            _check_kernels()
             return int(options.run(options, options.parser))
     except KeyboardInterrupt:
         complain("interrupted")
@@ -69,7 +70,7 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     parser = Parser("radoncdt", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and the kernels in use, and exit")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    chosen = next((word for word in arguments if not word.startswith("-")), None)
+    chosen = arguments[0] if arguments else None  # options before a command end the program
     for name, summary in COMMANDS.items():
         if name == chosen:
             import_module(f"radoncdt.cli.{name}").add_parser(commands)
@@ -78,9 +79,21 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     return parser
 
 
+def _check_kernels() -> None:
+    """Refuse a wrong choice of kernels before a command starts."""
+    from radoncdt import _kernels
+
+    try:
+        _kernels.current_name()
+    except _kernels.KernelError as error:
+        complain(str(error))
+        raise SystemExit(2) from None
+
+
 class _Version(argparse.Action):
     """Prints the version and how the package computes; that loads the kernels, so it is not done before."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        _check_kernels()
         radoncdt.show_config()
         parser.exit()

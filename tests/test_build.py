@@ -1,0 +1,157 @@
+"""The build of the compiled kernels: when it is repeated, what it asks for, and how it fails."""
+
+import importlib.util
+import json
+import re
+import shutil
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+import radoncdt
+from radoncdt import _native
+
+ROOT = Path(__file__).parents[1]
+SOURCES = Path(radoncdt.__file__).parent / "_native"
+
+pytestmark = pytest.mark.skipif(not (SOURCES / "build.py").exists(), reason="an installed package has no sources")
+
+
+def module_at(path, name):
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look for it there
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def copied(tmp_path, monkeypatch):
+    """build.py in a copy of the sources, with what is in their folder of libraries."""
+    folder = tmp_path / "_native"
+    shutil.copytree(SOURCES, folder, ignore=shutil.ignore_patterns("__pycache__", ".lock", ".build-*"))
+    monkeypatch.delenv("CXX", raising=False)
+    yield module_at(folder / "build.py", "copied_build")
+    del sys.modules["copied_build"]
+
+
+def without_compilers(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)  # nor ziglang
+
+
+def test_libraries_of_other_sources_are_stale(copied):
+    assert copied.is_current(copied.LIBRARIES)
+    header = copied.HERE / "vectors.h"
+    header.write_bytes(header.read_bytes() + b"\n")
+    assert not copied.is_current(copied.LIBRARIES)
+
+
+def test_libraries_of_another_platform_or_without_a_file_are_stale(copied):
+    description = copied.LIBRARIES / "build.json"
+    built = json.loads(description.read_text())
+    description.write_text(json.dumps(built | {"target": "windows-x86_64"}))
+    assert not copied.is_current(copied.LIBRARIES)
+    description.write_text(json.dumps(built))
+    (copied.LIBRARIES / built["files"][0]).unlink()
+    assert not copied.is_current(copied.LIBRARIES)
+
+
+def test_stale_libraries_are_not_used_where_there_is_no_compiler(copied, monkeypatch):
+    (copied.HERE / "cpu.cpp").write_text("// nothing\n")
+    without_compilers(monkeypatch)
+    with pytest.raises(copied.NoCompilerError, match=r"no C\+\+20 compiler; install one, or: pip install 'ziglang"):
+        copied.ensure_current()
+
+
+@pytest.mark.parametrize("command", ["false", "no-such-compiler", "  "])
+def test_compilers_that_do_not_work_are_named(copied, monkeypatch, command):
+    without_compilers(monkeypatch)
+    monkeypatch.setenv("CXX", command)
+    with pytest.raises(copied.BuildError, match=command.strip() or "g\\+\\+: not found"):
+        copied.find_compiler()
+
+
+def test_every_function_of_the_header_is_declared_in_python():
+    """With the same number of parameters, of the same kinds."""
+    letters = {"Index": "i", "int": "o", "double": "d"}
+    text = re.sub(r"\\\n\s*", " ", (SOURCES / "kernels.h").read_text())
+    declared = {}
+    for name, parameters in re.findall(r"RADONCDT_EXPORT int radoncdt_(\w+(?:##SUFFIX)?)\(([^)]*)\);", text):
+        kinds = "".join(
+            "p" if "*" in each else letters[each.split()[0]] for each in parameters.split(",") if each.strip()
+        )
+        names = [name.replace("##SUFFIX", suffix) for suffix in ("f32", "f64")] if "##" in name else [name]
+        declared |= dict.fromkeys(names, kinds)
+    assert {name: kinds for name, kinds in declared.items() if kinds} == _native._SIGNATURES
+
+
+# ---------------------------------------------------------------- the hook of the build backend
+
+
+class AbortedError(Exception):
+    """What hatchling does when a hook aborts."""
+
+
+@pytest.fixture
+def hook(monkeypatch):
+    """The hook, with as much of hatchling as it needs."""
+    interface = types.ModuleType("hatchling.builders.hooks.plugin.interface")
+    interface.BuildHookInterface = object
+    monkeypatch.setitem(sys.modules, interface.__name__, interface)
+    for variable in ("CI", "CXX", "RADONCDT_BUILD", "RADONCDT_TARGET"):
+        monkeypatch.delenv(variable, raising=False)
+    made = module_at(ROOT / "hatch_build.py", "hook_of_the_build").NativeBuildHook()
+    made.warnings = []
+
+    def abort(message):
+        raise AbortedError(message)
+
+    made.app = types.SimpleNamespace(display_warning=made.warnings.append, abort=abort)
+    yield made
+    for name in ("hook_of_the_build", "radoncdt_native_build"):
+        sys.modules.pop(name, None)
+
+
+def test_a_compiler_is_asked_for_only_where_there_is_none(hook, monkeypatch):
+    without_compilers(monkeypatch)
+    (wanted,) = hook.dependencies()
+    assert wanted.startswith("ziglang")
+    monkeypatch.setenv("RADONCDT_BUILD", "numpy")
+    assert hook.dependencies() == []
+
+
+def test_a_build_without_a_compiler_falls_back_to_numpy(hook, monkeypatch):
+    without_compilers(monkeypatch)
+    data = {"force_include": {}}
+    hook.initialize("standard", data)
+    ((note, place),) = data["force_include"].items()
+    assert place == "radoncdt/_native/lib/build.json"
+    assert "there was no compiler" in json.loads(Path(note).read_text())["missing"]
+    assert "radoncdt will use its NumPy kernels" in hook.warnings[0]
+    hook.finalize("standard", data, "")
+    assert not Path(note).exists()
+
+
+def test_a_compiler_that_was_chosen_and_does_not_work_is_an_error(hook, monkeypatch):
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    assert hook.dependencies() == []
+    with pytest.raises(AbortedError, match="no-such-compiler: not found"):
+        hook.initialize("standard", {"force_include": {}})
+
+
+@pytest.mark.parametrize(("variable", "value"), [("CI", "true"), ("RADONCDT_BUILD", "native")])
+def test_a_build_that_must_compile_fails_without_a_compiler(hook, monkeypatch, variable, value):
+    without_compilers(monkeypatch)
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(AbortedError, match="could not be compiled"):
+        hook.initialize("standard", {"force_include": {}})
+
+
+@pytest.mark.parametrize(("variable", "value"), [("RADONCDT_BUILD", "fast"), ("RADONCDT_TARGET", "amiga")])
+def test_wrong_values_are_refused(hook, monkeypatch, variable, value):
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(AbortedError, match=f"{variable} must be .*, got '{value}'"):
+        hook.dependencies()

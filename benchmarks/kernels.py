@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 from images import KINDS
@@ -16,6 +17,7 @@ from reporting import Row, interleaved, main
 
 import radoncdt
 from radoncdt import _kernels
+from radoncdt._interface import Kernels, Limits
 from radoncdt.directions import Directions
 
 SIDE, N_ANGLES, N_LEVELS = 256, 128, 64
@@ -46,6 +48,74 @@ def factors() -> Iterator[Row]:
         yield "largest factor of NumPy over the documented one", documented, "≤", 2
 
 
+def _calls(kernels: Kernels) -> dict[str, Callable[[], object]]:
+    """A call of every kernel but `image_quantiles`, of sizes that belong to an image of 256 × 256 pixels."""
+    rng = np.random.default_rng(0)
+    directions, levels = Directions.choose(N_ANGLES, None), radoncdt.quantile_levels(N_LEVELS)
+    around = directions.cosines, directions.sines
+    dense, n_bins = KINDS["dense"](SIDE)[None], 2 * SIDE + 2
+    values = rng.normal(size=(N_ANGLES, n_bins)).astype(np.float32)
+    masses, edges = rng.random((N_ANGLES, n_bins)), np.sort(rng.normal(size=(N_ANGLES, n_bins + 1)))
+    points, shares = rng.normal(size=(2, 3000)), rng.random((1, 3000))
+    quantiles = np.sort(rng.normal(size=(N_ANGLES, N_LEVELS)))
+    waves = radoncdt.describe([mark.image() for mark in radoncdt.datasets.watermarks(40)]).waves
+    pairs: dict[str, Any] = {"reflections": True, "limits": None}
+    every, order, free = np.zeros(40), np.arange(40), np.full(5, np.inf)
+    base = 50 * rng.normal(size=(1000, 2))
+    terms, some = np.column_stack([base, np.ones(1000)]), np.arange(0, 1000, 4)
+    fitted: dict[str, Any] = {"ridge": np.zeros(3), "size": 50.0, "most": 0.25, "iterations": 4}
+    corners, blank = SIDE * rng.random((60, 2)), np.zeros((SIDE, SIDE))
+    return {
+        "image_moments": partial(kernels.image_moments, dense),
+        "image_masses": partial(kernels.image_masses, dense, *around, n_bins),
+        "back_project": partial(kernels.back_project, values, np.full(N_ANGLES, n_bins / 2), *around, (SIDE, SIDE)),
+        "bin_quantiles": partial(kernels.bin_quantiles, masses, levels),
+        "student_moments": partial(
+            kernels.student_moments, np.vstack([points, shares]), 3.0, 0.0, np.array([0, 0, 1, 0, 1.0])
+        ),
+        "quantile_masses": partial(kernels.quantile_masses, quantiles, levels, edges),
+        "transport, bins": partial(kernels.transport, masses, edges, masses[::-1], edges[::-1], 2.0),
+        "least_distances": partial(
+            kernels.least_distances,
+            *(waves, waves),
+            **pairs,
+            ascending=False,
+            rows=(0, 40),
+            columns=(0, 40),
+            distances=np.empty((40, 40)),
+        ),
+        "within": partial(kernels.within, waves, 3, waves, **pairs, bounds=every, left_out=-1, radius=1.0),
+        "nearest": partial(
+            kernels.nearest,
+            *(waves, 3, waves),
+            **pairs,
+            bounds=every,
+            order=order,
+            left_out=3,
+            distances=free,
+            numbers=np.full(5, -1),
+        ),
+        "plausible_turns": partial(
+            kernels.plausible_turns, np.array([1, 0.2, 2]), np.array([2, 0.1, 1.0]), Limits(3.0, 0.5, 4.0), 64
+        ),
+        "fit": partial(
+            kernels.fit, np.zeros((1000, 2)), terms, some, base + 1, some, coefficients=np.eye(3)[:, :2], **fitted
+        ),
+        "strokes": partial(kernels.strokes, blank, corners, 3.0),
+    }
+
+
+def others() -> Iterator[Row]:
+    """How many times as long as the fastest kernels NumPy takes, for every other kernel."""
+    fastest = _kernels.available()[0]
+    calls = {
+        (kernel, name): call for name in (fastest, "numpy") for kernel, call in _calls(_kernels.load(name)).items()
+    }
+    times = {key: float(seconds.min()) for key, seconds in interleaved(calls, rounds=3).items()}
+    for kernel in dict.fromkeys(kernel for kernel, _ in calls):
+        yield f"{kernel}, numpy over {fastest}", times[kernel, "numpy"] / times[kernel, fastest], "≤", 100
+
+
 def _seconds(code: str, **environment: str) -> float:
     """CPU time of a process that runs some code, the median of nine."""
     times = []
@@ -70,7 +140,7 @@ def start() -> Iterator[Row]:
     yield "radoncdt --help, all of it, ms", 1e3 * _seconds("from radoncdt.cli import main; main(['-h'])"), "≤", 200
 
 
-PARTS = {"factors": [factors], "start": [start]}
+PARTS = {"factors": [factors, others], "start": [start]}
 
 
 if __name__ == "__main__":

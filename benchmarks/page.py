@@ -146,8 +146,8 @@ def crossing(records: list[Record], kind: str, what: str) -> str:
     theirs = {r["n_angles"]: r["milliseconds"] for r in chosen if r["peer"] != OURS}
     faster = [n for n in theirs if theirs[n] < ours[n]]
     if not faster:
-        most = max(ours)
-        return f"it is slower for all of them; for {most} angles it takes {theirs[most] / ours[most]:.1f} times as long"
+        n = max(ours)
+        return f"it is not faster for any of them; for {n} angles it takes {theirs[n] / ours[n]:.1f} times as long"
     n = min(faster)
     return f"it is faster from {n} angles on, where it takes {theirs[n] / ours[n]:.2f} times as long"
 
@@ -240,11 +240,14 @@ def page(results: Record) -> str:
 
     def along(varied: str, kind: str, title: str) -> str:
         same = {key: value for key, value in MAIN.items() if key != varied}
-        chosen = sorted(where(speed, kind=kind, **same), key=lambda r: r[varied])
-        return by(chosen, lambda r: title.format(r[varied]), times)
+        ordered = sorted(where(speed, kind=kind, **same), key=lambda r: r[varied])
+        return by(ordered, lambda r: title.format(r[varied]), times)
 
     def other(title: str, **case: Any) -> str:
         return by(where(speed, **MAIN | case), lambda r: title.format(**r), times)
+
+    def chosen(kind: str, what: str) -> list[Record]:
+        return where(records, part="angles", kind=kind, what=what)
 
     def spreads() -> str:
         def show(record: Record, _: list[Record]) -> str:
@@ -301,14 +304,14 @@ def page(results: Record) -> str:
         *(
             f"{'Dense image' if kind == 'dense' else 'Drawing'}, {what}:\n\n"
             + by(
-                where(records, part="angles", kind=kind, what=what),
+                [r | {"form": "as shipped" if r["peer"] == OURS else "faster form"} for r in chosen(kind, what)],
                 lambda r: f"{r['n_angles']} angles",
                 times_to_a_tenth,
             )
             for what in ("projections", "features")
             for kind in ("dense", "drawing")
         ),
-        f"Of the numbers of angles that were measured,\n\n{all_directions(records)}",
+        f"Among the numbers of angles that were measured:\n\n{all_directions(records)}",
         "### Spread",
         "Median, fastest and slowest turn:",
         spreads(),

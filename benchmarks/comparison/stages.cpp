@@ -48,6 +48,16 @@ int up_to(int stage, const Image* image, Index n_angles, const double* cosines, 
     return 0;
 }
 
+// a · b + c, fused where the processor can, as in the kernels.
+template <class T>
+T fused(T a, T b, T c) {
+#if defined(__FMA__)
+    return std::fma(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
 // The bound: every row, padded by two zeros at both ends, is filtered by three taps into the sums of every direction.
 // Written for the compiler to vectorise.
 template <class T>
@@ -59,7 +69,9 @@ void stream(Index n_directions, Index n_rows, Index width, const T* __restrict r
             const T* row = rows + r * width;
             T* part = sums + d * n_bins + starts[d * n_rows + r];
             const T a = w0[r], b = w1[r], c = w2[r];
-            for (Index k = 0; k < width - 2; ++k) part[k] += a * row[k + 2] + b * row[k + 1] + c * row[k];
+            for (Index k = 0; k < width - 2; ++k) {
+                part[k] = fused(a, row[k + 2], fused(b, row[k + 1], fused(c, row[k], part[k])));
+            }
         }
     }
 }

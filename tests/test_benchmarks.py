@@ -173,7 +173,7 @@ def test_parts_are_refused(monkeypatch, capsys):
     with pytest.raises(SystemExit) as exit_:
         compare.main()
     assert exit_.value.code == 2
-    assert "unknown part 'sped'; choose from speed, stages" in capsys.readouterr().err
+    assert "unknown part 'sped'; choose from speed, angles, stages" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

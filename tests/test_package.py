@@ -18,6 +18,7 @@ SOURCE = Path(radoncdt.__file__).parent
 
 # a module may import those that stand before it; what is heavy is imported inside functions
 ORDER = [
+    "_checks",
     "_interface",
     "_numpy.method",
     "_numpy.boxes",
@@ -34,7 +35,6 @@ ORDER = [
     "_native.build",
     "_native",
     "_kernels",
-    "_checks",
     "_files",
     "_lazy",
     "_parallel",
@@ -234,6 +234,7 @@ with warnings.catch_warnings(record=True) as caught:
     for _ in range(3):
         radoncdt.max_nrcdt(np.ones((5, 5)))
 print(len(caught), caught[0].category.__name__, caught[0].message)
+assert caught[0].filename == "<string>", caught[0].filename
 """
     said = run(code, RADONCDT_KERNELS="")
     assert said.startswith(

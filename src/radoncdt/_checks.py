@@ -1,5 +1,6 @@
 """How arguments are refused: what was expected, what was given, in one sentence."""
 
+import sys
 from collections.abc import Callable, Collection
 from math import isfinite
 from operator import index
@@ -139,3 +140,11 @@ def pair_of_sizes(value: object, name: str) -> tuple[int, int]:
     if height * width > MOST_PIXELS:
         raise ValueError(f"`{name}` must not have more than {MOST_PIXELS:,} pixels, got {height:,} × {width:,}")
     return height, width
+
+
+def levels_to_the_caller() -> int:
+    """The `stacklevel` by which a warning names the line that called the package, or an estimator of it."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("radoncdt", "sklearn"):
+        level, frame = level + 1, frame.f_back
+    return level

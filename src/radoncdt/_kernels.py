@@ -6,13 +6,12 @@ fastest one that this machine can run is taken, unless the environment variable 
 
 import json
 import os
-import sys
 import threading
 import warnings
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from radoncdt import _checks
 from radoncdt._interface import Kernels
 
 if TYPE_CHECKING:
@@ -78,10 +77,7 @@ def _warn_of_numpy() -> None:
         f"radoncdt uses its NumPy kernels, which are about {SLOWER} times slower than the compiled ones: {missing()}. "
         f"{VARIABLE}=numpy silences this warning."
     )
-    if sys.version_info >= (3, 12):
-        warnings.warn(message, RuntimeWarning, skip_file_prefixes=(str(Path(__file__).parent),))
-    else:
-        warnings.warn(message, RuntimeWarning, stacklevel=2)
+    warnings.warn(message, RuntimeWarning, stacklevel=_checks.levels_to_the_caller())
 
 
 def describe() -> str:

@@ -13,13 +13,13 @@ So an image with zeros around it is never taken for paper, nor is one that is fu
 are either as frequent on the border as inside it, or they are few and lie apart.
 """
 
-import sys
 import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from radoncdt import _checks
 from radoncdt.measures import Batch, PointCloud
 
 LEAST = 16
@@ -50,7 +50,7 @@ def warn_of_paper(batch: Batch) -> None:
         warnings.warn(
             f"`{batch.label(found[0])}`{others} like dark ink on bright paper, where most of the mass is paper; "
             "`radoncdt.ink.find_ink` turns ink into mass and paper into zeros",
-            stacklevel=_levels_to_the_caller(),
+            stacklevel=_checks.levels_to_the_caller(),
         )
 
 
@@ -87,11 +87,3 @@ def _neighbours(dark: NDArray[np.bool_]) -> int:
         (dark[1:, :-1], dark[:-1, 1:]),
     )
     return sum(int(np.count_nonzero(one & other)) for one, other in pairs)
-
-
-def _levels_to_the_caller() -> int:
-    """The `stacklevel` by which `warn_of_paper` names the line that called the package, or an estimator of it."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("radoncdt", "sklearn"):
-        level, frame = level + 1, frame.f_back
-    return level

@@ -94,6 +94,7 @@ class _Version(argparse.Action):
     """Prints the version and how the package computes; that loads the kernels, so it is not done before."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        _check_kernels()
-        radoncdt.show_config()
+        with warnings.catch_warnings(action="ignore"):  # that the kernels are slow is in the table
+            _check_kernels()
+            radoncdt.show_config()
         parser.exit()

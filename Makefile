@@ -7,6 +7,7 @@ test: .venv/test/ready
 	.venv/test/bin/ruff check .
 	.venv/test/bin/ruff format --check .
 	.venv/test/bin/mypy
+	.venv/test/bin/lint-imports
 	.venv/test/bin/pytest --numprocesses 2
 
 # catalogues used by many processes, damaged, killed; STRESS takes options such as "--part b,c --seed 1"
@@ -60,10 +61,10 @@ sanitize-arm64: .venv/build/ready
 NATIVE = hatch_build.py $(wildcard src/radoncdt/_native/*.cpp src/radoncdt/_native/*.h src/radoncdt/_native/build.py)
 
 .venv/test/ready: extras = [test]
-.venv/run/ready: extras = [plot,mnist,rivals]
+.venv/run/ready: extras = [reproduce]
 .venv/bench/ready: extras = [bench,test]
 .venv/quick/ready: extras = [bench]
-.venv/plot/ready: extras = [plot]
+.venv/plot/ready: extras = [watermarks,plot]
 .venv/%/ready: pyproject.toml constraints.txt $(NATIVE)
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.$(extras)'

@@ -27,15 +27,15 @@ from scipy import stats
 import radoncdt
 from radoncdt import datasets
 from radoncdt.catalogue import Catalogue
-from radoncdt.catalogue.adding import box_of, picture_of_ink
-from radoncdt.catalogue.chance import FITTED
+from radoncdt.catalogue.importer import box_of, picture_of_ink
 from radoncdt.catalogue.index import store_summaries
+from radoncdt.catalogue.p_values import FITTED
 from radoncdt.catalogue.records import EntryRow, packed
-from radoncdt.catalogue.searching import PLAUSIBLE
+from radoncdt.catalogue.search import PLAUSIBLE
 from radoncdt.catalogue.store import SETTINGS, Entry
 from radoncdt.datasets.drawing import draw
 from radoncdt.ink import find_ink
-from radoncdt.search import lower_bounds
+from radoncdt.matching.index import lower_bounds
 
 QUERIES = 200
 LARGE = int(os.environ.get("RADONCDT_LARGE", "100000"))

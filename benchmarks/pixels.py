@@ -21,11 +21,11 @@ from threadpoolctl import threadpool_limits
 
 from radoncdt import datasets
 from radoncdt.datasets.affine import AffineMaps, move
-from radoncdt.experiments import paper, svm
-from radoncdt.experiments.cells import Cell, Measurement, Result, summarise
-from radoncdt.experiments.folds import measure_folds
-from radoncdt.experiments.protocol import N_SHARED_MAPS
-from radoncdt.experiments.table4 import TABLE
+from radoncdt.reproduction import paper, svm
+from radoncdt.reproduction.cells import Cell, Measurement, Result, summarise
+from radoncdt.reproduction.folds import measure_folds
+from radoncdt.reproduction.protocol import N_SHARED_MAPS
+from radoncdt.reproduction.table4 import TABLE
 
 SIZES = (10, 50, 250, 500)
 N_DRAWS = 10

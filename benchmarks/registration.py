@@ -34,8 +34,8 @@ from skimage.transform import AffineTransform
 
 import radoncdt
 from radoncdt import datasets
-from radoncdt.descriptors import ROBUST, spectrum_of
-from radoncdt.registration import CREDIBLE_DISTANCE, Plausible, best_registration, turned_distances
+from radoncdt.matching.descriptors import ROBUST, spectrum_of
+from radoncdt.matching.registration import CREDIBLE_DISTANCE, Plausible, best_registration, turned_distances
 
 MAPS = datasets.AffineDistribution(scale=(0.6, 1.3), isotropic=False, mirror=True, rotation=180, shear=30, shift=20)
 EASY = datasets.AffineDistribution(rotation=20, shift=20)

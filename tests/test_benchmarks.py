@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 import radoncdt
 from radoncdt import datasets, plot
-from radoncdt.experiments import table4
+from radoncdt.reproduction import table4
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))

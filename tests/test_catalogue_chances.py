@@ -12,8 +12,8 @@ from scipy import stats
 from radoncdt import datasets
 from radoncdt.catalogue import Catalogue, CatalogueError
 from radoncdt.catalogue import catalogue as catalogues
-from radoncdt.catalogue.calibrating import BEND, bent
-from radoncdt.catalogue.chance import NEAREST, Chances, stand
+from radoncdt.catalogue.calibration import BEND, bent
+from radoncdt.catalogue.p_values import NEAREST, Chances, stand
 
 MARKS = datasets.watermarks(40, seed=3)
 

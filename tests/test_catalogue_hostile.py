@@ -18,8 +18,8 @@ from radoncdt.catalogue import (
     Catalogue,
     CatalogueError,
     MetadataError,
-    checking,
     connection,
+    integrity,
     limits,
     metadata,
     records,
@@ -110,9 +110,9 @@ def test_a_report_shows_entries_that_were_removed_since(folder):
 
 def test_exports_hold_what_belongs_together(folder, monkeypatch):
     """An entry that is removed while entries are exported is there as a whole or not at all."""
-    from radoncdt.catalogue import exporting
+    from radoncdt.catalogue import export
 
-    save_descriptors, other = exporting._save_descriptors, Catalogue("marks.db", write=True)
+    save_descriptors, other = export._save_descriptors, Catalogue("marks.db", write=True)
 
     def interrupted(*arguments):
         with pytest.raises(CatalogueError, match="another process"):
@@ -122,7 +122,7 @@ def test_exports_hold_what_belongs_together(folder, monkeypatch):
     monkeypatch.setattr(connection, "WAIT", 0.01)
     other.close()
     other = Catalogue("marks.db", write=True)
-    monkeypatch.setattr(exporting, "_save_descriptors", interrupted)
+    monkeypatch.setattr(export, "_save_descriptors", interrupted)
     with Catalogue("marks.db") as catalogue:
         assert catalogue.export("out.npz") == 12
     other.close()
@@ -384,13 +384,13 @@ def test_others_may_write_while_a_catalogue_is_checked(folder, monkeypatch):
     """The files are compared between snapshots."""
     monkeypatch.setattr(connection, "WAIT", 0.1)
     with Catalogue("marks.db") as catalogue, Catalogue("marks.db", write=True) as other:
-        compared = checking.hash_of
+        compared = integrity.hash_of
 
         def changed_meanwhile(path):
             other.set(1, place=path.name)
             return compared(path)
 
-        monkeypatch.setattr(checking, "hash_of", changed_meanwhile)
+        monkeypatch.setattr(integrity, "hash_of", changed_meanwhile)
         assert catalogue.check() == []
 
 

@@ -15,7 +15,7 @@ from marks import MARKS, content, save, save_marks
 from PIL import Image
 
 from radoncdt.catalogue import Catalogue, CatalogueError, connection
-from radoncdt.catalogue.adding import Processes, Task
+from radoncdt.catalogue.importer import Processes, Task
 from radoncdt.catalogue.store import SETTINGS, Failure
 from radoncdt.ink import InkOptions
 
@@ -71,9 +71,9 @@ def test_processes_that_always_end_are_given_up(many):
 
 
 def test_an_interrupt_keeps_what_was_done(many, tmp_path, monkeypatch):
-    from radoncdt.catalogue import adding
+    from radoncdt.catalogue import importer
 
-    examine, done = adding.examine, []
+    examine, done = importer.examine, []
 
     def interrupted(task):
         if len(done) == 10:
@@ -81,7 +81,7 @@ def test_an_interrupt_keeps_what_was_done(many, tmp_path, monkeypatch):
         done.append(task)
         return examine(task)
 
-    monkeypatch.setattr(adding, "examine", interrupted)
+    monkeypatch.setattr(importer, "examine", interrupted)
     with Catalogue(tmp_path / "m.db", create=True) as catalogue:
         with pytest.raises(KeyboardInterrupt):
             catalogue.add(many / "marks", n_jobs=1)
@@ -97,7 +97,7 @@ def test_two_writers_lose_nothing(many, tmp_path):
     save_marks(tmp_path / "others", 12)
     for k in range(12):
         save(tmp_path / "others" / f"{k:03}.png", MARKS[k].image()[::-1])
-    code = "import sys; from radoncdt.catalogue import Catalogue, adding; adding.BATCH = 2\n" + (
+    code = "import sys; from radoncdt.catalogue import Catalogue, importer; importer.BATCH = 2\n" + (
         "with Catalogue(sys.argv[1], create=True) as c: c.add(sys.argv[2], n_jobs=1)"
     )
     folders = (many / "marks", tmp_path / "others")

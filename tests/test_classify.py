@@ -8,7 +8,7 @@ from files import run
 from marks import MARKS, save
 from PIL import Image
 
-from radoncdt.classify import classify_folders
+from radoncdt.folders import classify_folders
 
 CHOSEN = [1, 2, 4]
 

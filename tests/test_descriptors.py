@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import radoncdt
 from radoncdt import Descriptors, PointCloud, describe
-from radoncdt.descriptors import spectrum_of
+from radoncdt.matching.descriptors import spectrum_of
 
 RNG = np.random.default_rng(0)
 STACK = RNG.random((5, 12, 15)) * (RNG.random((5, 12, 15)) < 0.5)

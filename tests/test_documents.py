@@ -11,10 +11,10 @@ import pytest
 
 import radoncdt
 from radoncdt import datasets
-from radoncdt.experiments import Cell, names, paper, robustness
-from radoncdt.experiments.cells import summarise
-from radoncdt.experiments.page import mark
-from radoncdt.experiments.run import TABLES
+from radoncdt.reproduction import Cell, names, paper, robustness
+from radoncdt.reproduction.cells import summarise
+from radoncdt.reproduction.page import mark
+from radoncdt.reproduction.run import TABLES
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()

@@ -1,7 +1,6 @@
 """The experiments: which images train and test, the classifiers, the figures, the report, resuming, interruption."""
 
 import csv
-import io
 import json
 import os
 import re
@@ -17,9 +16,9 @@ import pytest
 from sklearn.svm import LinearSVC
 
 import radoncdt
-from radoncdt import datasets, experiments
+from radoncdt import datasets, reproduction
 from radoncdt.cli import main
-from radoncdt.experiments import (
+from radoncdt.reproduction import (
     cells,
     figures,
     folds,
@@ -36,8 +35,8 @@ from radoncdt.experiments import (
     table3,
     table4,
 )
-from radoncdt.experiments.run import TABLES
-from radoncdt.experiments.variants import variants
+from radoncdt.reproduction.run import TABLES
+from radoncdt.reproduction.variants import variants
 
 Cell = cells.Cell
 
@@ -441,13 +440,13 @@ def test_the_set_up_knows_digits_sources_and_libraries(digits, monkeypatch):
 
 # ---------------------------------------------------------------- the whole
 
-SMALL = experiments.Choice(draws=2, angles=(2, 8), sizes=(10, 20))
+SMALL = reproduction.Choice(draws=2, angles=(2, 8), sizes=(10, 20))
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory, digits):
     folder = tmp_path_factory.mktemp("report") / "new" / "folder"
-    outcome = experiments.reproduce(folder, SMALL, mnist=digits, n_jobs=1)
+    outcome = reproduction.reproduce(folder, SMALL, mnist=digits, n_jobs=1)
     return folder, outcome
 
 
@@ -630,11 +629,11 @@ def test_the_set_up_is_recorded(report):
 
 def test_figures_do_not_depend_on_threads_or_on_what_else_is_run(report, tmp_path, digits):
     folder, _ = report
-    experiments.reproduce(tmp_path, SMALL, mnist=digits, n_jobs=3)
+    reproduction.reproduce(tmp_path, SMALL, mnist=digits, n_jobs=3)
     for name in ("results.json", "table1.json", "variants.json"):
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
-    alone = experiments.Choice(parts=("table4",), protocols=("independent",), draws=1, angles=(8,), sizes=(20,))
-    outcome = experiments.reproduce(tmp_path / "alone", alone, mnist=digits, n_jobs=1)
+    alone = reproduction.Choice(parts=("table4",), protocols=("independent",), draws=1, angles=(8,), sizes=(20,))
+    outcome = reproduction.reproduce(tmp_path / "alone", alone, mnist=digits, n_jobs=1)
     with (folder / store.NAME).open() as file:
         runs = [json.loads(line) for line in file]
     for result in outcome.results:
@@ -646,30 +645,30 @@ def test_a_second_run_measures_nothing_again(report, digits, monkeypatch):
     folder, _ = report
     before = results(folder)
     monkeypatch.setattr(table4.TABLE.__class__, "images", lambda *_: pytest.fail("measured again"))
-    run = experiments.prepare(folder, replace(SMALL, parts=("table4", "table2")), digits)
+    run = reproduction.prepare(folder, replace(SMALL, parts=("table4", "table2")), digits)
     assert run.done == run.total > 0
-    experiments.execute(run)
+    reproduction.execute(run)
     after = results(folder)
     assert after == [cell for cell in before if cell["table"] != "table3"]
     left = {path.name for path in folder.rglob("*") if "table3" in path.name or "variants" in path.name}
     assert left == set()  # of the report before
     monkeypatch.undo()
-    experiments.reproduce(folder, SMALL, mnist=digits)
+    reproduction.reproduce(folder, SMALL, mnist=digits)
     assert results(folder) == before
 
 
 def test_symbols_are_not_measured_again_with_digits(tmp_path, digits):
-    choice = experiments.Choice("table3", draws=1, angles=[2], sizes=[10])
-    experiments.reproduce(tmp_path, choice)
-    run = experiments.prepare(tmp_path, replace(choice, parts=("table2", "table3")), digits)
+    choice = reproduction.Choice("table3", draws=1, angles=[2], sizes=[10])
+    reproduction.reproduce(tmp_path, choice)
+    run = reproduction.prepare(tmp_path, replace(choice, parts=("table2", "table3")), digits)
     assert (run.done, run.total) == (6, 6 + 8)
 
 
 def test_matrix_products_are_in_one_thread(tmp_path):
     """Of every library that is loaded by then; in a process of its own, where none is loaded before."""
     code = (
-        "from radoncdt import experiments\n"
-        "from radoncdt.experiments import folds, svm\n"
+        "from radoncdt import reproduction\n"
+        "from radoncdt.reproduction import folds, svm\n"
         "from threadpoolctl import threadpool_info\n"
         "seen = set()\n"
         "def solver(features, signs):\n"
@@ -678,8 +677,8 @@ def test_matrix_products_are_in_one_thread(tmp_path):
         "    seen.update((lib['filepath'], lib['num_threads']) for lib in blas)\n"
         "    return weights\n"
         "solve, svm.linear_svm = svm.linear_svm, solver\n"
-        "choice = experiments.Choice('table3', 'published', draws=1, angles=[2], sizes=[10])\n"
-        "experiments.reproduce('r', choice)\n"
+        "choice = reproduction.Choice('table3', 'published', draws=1, angles=[2], sizes=[10])\n"
+        "reproduction.reproduce('r', choice)\n"
         "print(sorted(n for _, n in seen))\n"
     )
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "2"}
@@ -692,27 +691,15 @@ def test_matrix_products_are_in_one_thread(tmp_path):
     assert set(threads) == {1}
 
 
-def test_the_bar_goes_to_its_end_and_tells_what_remains(tmp_path, monkeypatch):
-    import tqdm
-
-    bars = []
-
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    class Bar(tqdm.tqdm):
-        def __init__(self, *arguments, **options):
-            super().__init__(*arguments, **{**options, "delay": 0})
-            bars.append(self)
-
-    monkeypatch.setattr(tqdm, "tqdm", Bar)
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    choice = experiments.Choice("table3", draws=2, angles=[2], sizes=[10])
-    experiments.reproduce(tmp_path, choice, n_jobs=2, progress=True)
-    (bar,) = bars
-    assert bar.n == bar.total > 0
-    assert "{remaining}" in bar.bar_format
+def test_progress_is_reported_up_to_the_total(tmp_path):
+    calls = []
+    choice = reproduction.Choice("table3", draws=2, angles=[2], sizes=[10])
+    reproduction.reproduce(tmp_path, choice, n_jobs=2, on_progress=lambda *call: calls.append(call))
+    counts, totals, tasks = zip(*calls)
+    assert list(counts) == sorted(counts)
+    assert counts[0] == 0 < counts[-1] == totals[0]
+    assert len(set(totals)) == 1
+    assert {"table3, published, draw 1", "table3, independent, draw 2"} <= set(tasks)
 
 
 def test_an_interrupt_leaves_a_partial_report_that_is_completed_later(report, tmp_path, digits, monkeypatch):
@@ -726,7 +713,7 @@ def test_an_interrupt_leaves_a_partial_report_that_is_completed_later(report, tm
 
     monkeypatch.setattr(store.Store, "add", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        experiments.reproduce(tmp_path, choice, mnist=digits, n_jobs=2)
+        reproduction.reproduce(tmp_path, choice, mnist=digits, n_jobs=2)
     monkeypatch.undo()
     partial = results(tmp_path)
     assert 0 < len(partial) < 36
@@ -734,15 +721,15 @@ def test_an_interrupt_leaves_a_partial_report_that_is_completed_later(report, tm
     assert "This report is partial: " in (tmp_path / "report.html").read_text()
     assert "**This report is partial: " in (tmp_path / "report.md").read_text()
     assert json.loads((tmp_path / "setup.json").read_text())["complete"] is False
-    run = experiments.prepare(tmp_path, choice, digits)
+    run = reproduction.prepare(tmp_path, choice, digits)
     assert 20 <= run.done <= 22
-    experiments.execute(run)
+    reproduction.execute(run)
     assert results(tmp_path) == [cell for cell in results(report[0]) if cell["table"] != "table3"]
     assert "partial" not in (tmp_path / "report.html").read_text()
 
 
 def test_an_interrupted_run_can_be_executed_again(tmp_path, digits, monkeypatch):
-    run = experiments.prepare(tmp_path, replace(SMALL, parts=("table2",)), digits)
+    run = reproduction.prepare(tmp_path, replace(SMALL, parts=("table2",)), digits)
     add, count = store.Store.add, iter(range(1000))
 
     def interrupted(*arguments):
@@ -751,16 +738,16 @@ def test_an_interrupted_run_can_be_executed_again(tmp_path, digits, monkeypatch)
         add(*arguments)
 
     monkeypatch.setattr(store.Store, "add", interrupted)
-    with pytest.raises(experiments.Interrupted):
-        experiments.execute(run, n_jobs=2)
+    with pytest.raises(reproduction.Interrupted):
+        reproduction.execute(run, n_jobs=2)
     monkeypatch.undo()
-    assert experiments.execute(run, n_jobs=2).missing == 0
+    assert reproduction.execute(run, n_jobs=2).missing == 0
 
 
 def test_an_interrupt_while_waiting_for_the_last_worker_ends_it(tmp_path, monkeypatch):
     """No worker goes on while the report is written."""
-    choice = experiments.Choice("table3", "published", draws=2, angles=[2], sizes=[10])
-    run = experiments.prepare(tmp_path, choice, None)
+    choice = reproduction.Choice("table3", "published", draws=2, angles=[2], sizes=[10])
+    run = reproduction.prepare(tmp_path, choice, None)
     join, interrupted = threading.Thread.join, []
 
     def join_with_interrupt(thread, *arguments):
@@ -770,8 +757,8 @@ def test_an_interrupt_while_waiting_for_the_last_worker_ends_it(tmp_path, monkey
         join(thread, *arguments)
 
     monkeypatch.setattr(threading.Thread, "join", join_with_interrupt)
-    with pytest.raises(experiments.Interrupted):
-        experiments.execute(run, n_jobs=2)
+    with pytest.raises(reproduction.Interrupted):
+        reproduction.execute(run, n_jobs=2)
     assert not interrupted[0].is_alive()
 
 
@@ -796,9 +783,9 @@ def test_an_interrupt_of_the_report_does_not_promise_one(tmp_path, monkeypatch, 
 
 
 def test_other_draws_go_on_from_those_that_are_there(report, digits):
-    run = experiments.prepare(report[0], replace(SMALL, parts=("table2",), draws=3), digits)
+    run = reproduction.prepare(report[0], replace(SMALL, parts=("table2",), draws=3), digits)
     assert (run.total, run.done) == (16 * 3, 16 * 2)
-    run = experiments.prepare(report[0], replace(SMALL, parts=("table2",), seed=1), digits)
+    run = reproduction.prepare(report[0], replace(SMALL, parts=("table2",), seed=1), digits)
     assert run.done == 0
 
 
@@ -830,15 +817,15 @@ def test_variants_change_one_thing():
 )
 def test_refuses_choices_that_cannot_be(options, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        experiments.Choice(**options)
+        reproduction.Choice(**options)
 
 
 def test_choices_can_be_short_or_arrays():
-    choice = experiments.Choice("table2", "published", angles=np.array([2, 4]), sizes=range(10, 30, 10))
+    choice = reproduction.Choice("table2", "published", angles=np.array([2, 4]), sizes=range(10, 30, 10))
     assert (choice.parts, choice.protocols) == (("table2",), ("published",))
     assert (choice.angles, choice.sizes) == ((2, 4), (10, 20))
-    assert experiments.Choice().parts == experiments.Choice("all").parts == experiments.PARTS
-    assert experiments.Choice(("table4", "table2")).parts == ("table2", "table4")
+    assert reproduction.Choice().parts == reproduction.Choice("all").parts == reproduction.PARTS
+    assert reproduction.Choice(("table4", "table2")).parts == ("table2", "table4")
 
 
 @pytest.mark.parametrize(
@@ -853,7 +840,7 @@ def test_choices_can_be_short_or_arrays():
 )
 def test_refuses_what_there_are_too_few_digits_for(tmp_path, options, n, message):
     with pytest.raises(ValueError, match=message):
-        experiments.reproduce(tmp_path / "out", experiments.Choice(**options), mnist=many(n))
+        reproduction.reproduce(tmp_path / "out", reproduction.Choice(**options), mnist=many(n))
     assert not (tmp_path / "out").exists()
 
 
@@ -861,7 +848,7 @@ def test_refuses_digits_without_ink(tmp_path):
     digits = many(60)
     digits.images[np.flatnonzero(digits.labels == 7)[3]] = 0
     with pytest.raises(ValueError, match="every digit must have ink, and some image of many digits has none"):
-        experiments.reproduce(tmp_path / "out", experiments.Choice("table4"), mnist=digits)
+        reproduction.reproduce(tmp_path / "out", reproduction.Choice("table4"), mnist=digits)
     assert not (tmp_path / "out").exists()
 
 
@@ -950,7 +937,7 @@ def test_a_real_interrupt_is_obeyed(tmp_path):
     """Ctrl-C, in a process of its own, after its first measurement."""
     code = (
         "import os, signal\n"
-        "from radoncdt.experiments import store\n"
+        "from radoncdt.reproduction import store\n"
         "add = store.Store.add\n"
         "def interrupt(*arguments):\n"
         "    add(*arguments)\n"

@@ -15,8 +15,8 @@ from PIL import Image
 import radoncdt
 from radoncdt import cli, datasets
 from radoncdt.ink import InkError, InkOptions, find_ink, image_files, ink_steps, open_picture, read_ink
+from radoncdt.ink.files import read_bytes
 from radoncdt.ink.kinds import SPECKS
-from radoncdt.ink.pictures import read_bytes
 
 
 @pytest.fixture

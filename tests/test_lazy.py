@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 import radoncdt
 from radoncdt import cli
-from radoncdt.catalogue import Catalogue, adding
+from radoncdt.catalogue import Catalogue, importer
 
 da = pytest.importorskip("dask.array")
 
@@ -80,7 +80,7 @@ def cluster():
 def test_a_cluster_makes_the_same_catalogue(cluster, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     save_marks("marks", 12)
-    monkeypatch.setattr(adding, "CHUNK", 3)
+    monkeypatch.setattr(importer, "CHUNK", 3)
     address = cluster.scheduler_address
     arguments = ["catalogue", "add", "cluster.db", "marks", "--metadata", "marks.csv", "--dask", address]
     assert cli.main(arguments) == 0
@@ -95,7 +95,7 @@ def test_a_cluster_makes_the_same_catalogue(cluster, tmp_path, monkeypatch, caps
 def test_chunks_of_a_worker_that_dies_are_read_by_another(cluster, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     save_marks("marks", 9)
-    workers = adding.Dask(cluster.scheduler_address)
+    workers = importer.Dask(cluster.scheduler_address)
     victim = workers.client.submit(os.getpid, pure=False).result()
     submit, submitted = workers.client.submit, []
 
@@ -107,7 +107,7 @@ def test_chunks_of_a_worker_that_dies_are_read_by_another(cluster, tmp_path, mon
         return future
 
     monkeypatch.setattr(workers.client, "submit", kill_after_the_second)
-    monkeypatch.setattr(adding, "workers_for", lambda *_: workers)
+    monkeypatch.setattr(importer, "workers_for", lambda *_: workers)
     from radoncdt.catalogue import catalogue as module
 
     monkeypatch.setattr(module, "workers_for", lambda *_: workers)
@@ -120,7 +120,7 @@ def test_chunks_of_a_worker_that_dies_are_read_by_another(cluster, tmp_path, mon
 def test_a_cluster_that_is_not_there_is_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     save_marks("marks", 1)
-    monkeypatch.setattr(adding, "PATIENCE", "1s")
+    monkeypatch.setattr(importer, "PATIENCE", "1s")
     with pytest.raises(SystemExit):
         cli.main(["catalogue", "add", "m.db", "marks", "--dask", "tcp://127.0.0.1:9"])
     assert "there is no Dask scheduler at tcp://127.0.0.1:9" in capsys.readouterr().err

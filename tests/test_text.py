@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radoncdt._tables import csv_table, guarded, unguarded
+from radoncdt._csv import csv_table, guarded, unguarded
 from radoncdt._text import printable, shortened
 
 

@@ -6,7 +6,7 @@ import pytest
 from files import run
 from marks import save_marks
 
-from radoncdt.catalogue import Catalogue, CatalogueError, where
+from radoncdt.catalogue import Catalogue, CatalogueError, conditions
 from radoncdt.catalogue.limits import limit_steps
 
 
@@ -120,10 +120,10 @@ def test_messages_show_control_characters(made, capsys):
 
 
 def test_conditions_of_any_length_up_to_the_limit_are_read(made):
-    condition = "date = 1475 or".ljust(where.LONGEST - 11) + "date = 1480"
+    condition = "date = 1475 or".ljust(conditions.LONGEST - 11) + "date = 1480"
     assert [entry["entry"] for entry in made.entries(condition)] == [1, 2]
     with pytest.raises(CatalogueError, match="--where must be a condition of at most 50,000 bytes, got 50,001"):
-        made.entries("date = 1475".ljust(where.LONGEST + 1))
+        made.entries("date = 1475".ljust(conditions.LONGEST + 1))
 
 
 # ---------------------------------------------------------------- connections and work
@@ -135,7 +135,7 @@ def test_a_condition_leaves_the_connection_as_it_was(made):
         with made._store.snapshot() as snapshot:
             limit = snapshot.db.getlimit(sqlite3.SQLITE_LIMIT_LENGTH)
             try:
-                where.admitted(snapshot, condition)
+                conditions.admitted(snapshot, condition)
             except CatalogueError:
                 pass
             assert snapshot.db.getlimit(sqlite3.SQLITE_LIMIT_LENGTH) == limit
@@ -158,7 +158,7 @@ def test_a_file_that_is_damaged_is_not_the_fault_of_the_condition(made, tmp_path
 @pytest.mark.parametrize("condition", ["[" * 49_000, '"' * 49_999, "`" * 49_999, "'" * 49_999, "/*" * 20_000])
 def test_unfinished_tokens_are_read_in_one_pass(condition):
     """Each character is looked at a few times at most, so this ends at once."""
-    assert len(list(where._quoted_names(condition))) <= 1
+    assert len(list(conditions._quoted_names(condition))) <= 1
 
 
 def test_names_of_collations_are_not_columns(made):

@@ -4,20 +4,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from radoncdt import catalogue, datasets, experiments, ink, plot
+    from radoncdt import catalogue, datasets, ink, plot, reproduction
     from radoncdt._cdt import cdt, inverse_cdt, quantile_levels
     from radoncdt._config import show_config
+    from radoncdt._distance import sliced_wasserstein, sliced_wasserstein_distances, wasserstein
+    from radoncdt._inverse import interpolate, inverse_rcdt
     from radoncdt._radon import back_projection, filtered_back_projection, radon
     from radoncdt._rcdt import max_nrcdt, mean_nrcdt, nrcdt, pooled_nrcdt, rcdt
-    from radoncdt.descriptors import Descriptors, describe
     from radoncdt.directions import equispaced_angles
-    from radoncdt.distance import sliced_wasserstein, sliced_wasserstein_distances, wasserstein
-    from radoncdt.estimators import NormalizedRadonCDT, RadonCDT
-    from radoncdt.inverse import interpolate, inverse_rcdt
+    from radoncdt.estimators import (
+        AffineNeighbors,
+        AffineNeighborsClassifier,
+        NearestSubspaceClassifier,
+        NormalizedRadonCDT,
+        RadonCDT,
+    )
+    from radoncdt.matching import Descriptors, Registration, affine_distances, describe, register
     from radoncdt.measures import PointCloud, covariance, mass, mean, push_forward
-    from radoncdt.neighbors import AffineNeighbors, AffineNeighborsClassifier
-    from radoncdt.registration import Registration, affine_distances, register
-    from radoncdt.subspaces import NearestSubspaceClassifier
 
 __version__ = "0.1.0"
 
@@ -25,20 +28,23 @@ __version__ = "0.1.0"
 _MODULES = {
     "_cdt": ("cdt", "inverse_cdt", "quantile_levels"),
     "_config": ("show_config",),
+    "_distance": ("sliced_wasserstein", "sliced_wasserstein_distances", "wasserstein"),
+    "_inverse": ("interpolate", "inverse_rcdt"),
     "_radon": ("back_projection", "filtered_back_projection", "radon"),
     "_rcdt": ("max_nrcdt", "mean_nrcdt", "nrcdt", "pooled_nrcdt", "rcdt"),
-    "descriptors": ("Descriptors", "describe"),
     "directions": ("equispaced_angles",),
-    "distance": ("sliced_wasserstein", "sliced_wasserstein_distances", "wasserstein"),
-    "estimators": ("NormalizedRadonCDT", "RadonCDT"),
-    "inverse": ("interpolate", "inverse_rcdt"),
+    "estimators": (
+        "AffineNeighbors",
+        "AffineNeighborsClassifier",
+        "NearestSubspaceClassifier",
+        "NormalizedRadonCDT",
+        "RadonCDT",
+    ),
+    "matching": ("Descriptors", "Registration", "affine_distances", "describe", "register"),
     "measures": ("PointCloud", "covariance", "mass", "mean", "push_forward"),
-    "neighbors": ("AffineNeighbors", "AffineNeighborsClassifier"),
-    "registration": ("Registration", "affine_distances", "register"),
-    "subspaces": ("NearestSubspaceClassifier",),
 }
+_SUBMODULES = ("catalogue", "datasets", "estimators", "folders", "ink", "matching", "plot", "reproduction")
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
-_SUBMODULES = ("catalogue", "datasets", "experiments", "ink", "plot", *(name for name in _MODULES if name[0] != "_"))
 
 __all__ = [
     "AffineNeighbors",
@@ -57,7 +63,6 @@ __all__ = [
     "datasets",
     "describe",
     "equispaced_angles",
-    "experiments",
     "filtered_back_projection",
     "ink",
     "interpolate",
@@ -75,6 +80,7 @@ __all__ = [
     "radon",
     "rcdt",
     "register",
+    "reproduction",
     "show_config",
     "sliced_wasserstein",
     "sliced_wasserstein_distances",
@@ -82,12 +88,12 @@ __all__ = [
 ]
 
 
-if not TYPE_CHECKING:  # which would take every name for one of the package
+if not TYPE_CHECKING:  # a type checker would accept every name as one of the package
 
     def __getattr__(name: str) -> Any:
         if name in _HOMES:
             value = getattr(import_module(f"radoncdt.{_HOMES[name]}"), name)
-            globals()[name] = value  # the next time, this function is not called
+            globals()[name] = value  # the next access does not call this function
             return value
         if name in _SUBMODULES:
             return import_module(f"radoncdt.{name}")
@@ -95,4 +101,4 @@ if not TYPE_CHECKING:  # which would take every name for one of the package
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, "__version__"])

@@ -4,12 +4,13 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from radoncdt import _checks, _kernels
+from radoncdt import _kernels, _validation
+from radoncdt._typing import Floats
+from radoncdt._validation import ArgumentTypeError, ArgumentValueError
 from radoncdt.measures import rescaled
 
-Floats = NDArray[np.float64]
 Reference: TypeAlias = tuple[ArrayLike, ArrayLike] | Any
 """Masses on bins as (masses, edges), or a frozen continuous distribution of scipy.stats."""
 
@@ -24,8 +25,8 @@ def quantile_levels(n_levels: int, level_grid: str = "midpoint") -> Floats:
     >>> quantile_levels(4, "uniform")
     array([0.2, 0.4, 0.6, 0.8])
     """
-    n_levels = _checks.count(n_levels, "n_levels", 2, _checks.MOST_LEVELS)
-    return _level_grid(n_levels, _checks.choice(level_grid, "level_grid", LEVEL_GRIDS)).copy()
+    n_levels = _validation.count(n_levels, "n_levels", 2, _validation.MOST_LEVELS)
+    return _level_grid(n_levels, _validation.choice(level_grid, "level_grid", LEVEL_GRIDS)).copy()
 
 
 @lru_cache(maxsize=8)
@@ -80,13 +81,13 @@ def cdt(
     order = np.argsort(levels, kind="stable")
     if mass is not None:
         if edges is None:
-            raise TypeError("`mass` needs `edges`, got none")
+            raise ArgumentTypeError("mass", "needs `edges`, got none")
         if weights is not None:
-            raise TypeError("`weights` go with `samples`, got `mass`")
+            raise ArgumentTypeError("weights", "go with `samples`, got `mass`")
         values = _of_bins(mass, edges, levels[order])
     else:
         if edges is not None:
-            raise TypeError("`edges` go with `mass`, got `samples`")
+            raise ArgumentTypeError("edges", "go with `mass`, got `samples`")
         values = _of_samples(samples, weights, levels[order])
     result = np.empty_like(values)
     result[..., order] = values
@@ -129,25 +130,27 @@ def inverse_cdt(
     >>> inverse_cdt(cdt(masses, edges, points=levels), edges, points=levels)
     array([0.1, 0.2, 0.4, 0.3])
     """
-    places, grid = _checks.coordinates(values, "values"), _checks.coordinates(edges, "edges")
+    places, grid = _validation.coordinates(values, "values"), _validation.coordinates(edges, "edges")
     if places.ndim < 1 or places.shape[-1] < 2 or places.size == 0:
-        raise ValueError(f"`values` must have shape (…, n_points) with n_points ≥ 2, got {places.shape}")
+        raise ArgumentValueError("values", f"must have shape (…, n_points) with n_points ≥ 2, got {places.shape}")
     if points is None:
         _checked_reference(reference)
         levels = _level_grid(places.shape[-1], "midpoint")
     else:
         levels, shape = _levels(reference, points)
         if shape != places.shape[-1:]:
-            raise ValueError(f"`points` must have shape {places.shape[-1:]}, one a value, got {shape}")
+            raise ArgumentValueError("points", f"must have shape {places.shape[-1:]}, one a value, got {shape}")
     if (np.diff(levels) <= 0).any():
-        raise ValueError(
-            f"`points` must ascend, with mass of the reference between them, got {np.diff(levels).min():g}"
+        raise ArgumentValueError(
+            "points", f"must ascend, with mass of the reference between them, got {np.diff(levels).min():g}"
         )
     if grid.ndim < 1 or grid.shape[-1] < 2 or grid.shape[:-1] not in ((), places.shape[:-1]):
         lead = "".join(f"{n}, " for n in places.shape[:-1])
-        raise ValueError(f"`edges` must have shape (n_bins + 1,) or ({lead}n_bins + 1), n_bins ≥ 1, got {grid.shape}")
+        raise ArgumentValueError(
+            "edges", f"must have shape (n_bins + 1,) or ({lead}n_bins + 1), n_bins ≥ 1, got {grid.shape}"
+        )
     if (np.diff(grid) < 0).any():
-        raise ValueError(f"`edges` must ascend, got a step of {np.diff(grid).min():g}")
+        raise ArgumentValueError("edges", f"must ascend, got a step of {np.diff(grid).min():g}")
     rows = ascending(places, "values").reshape(-1, places.shape[-1])
     ends = np.broadcast_to(grid, (*places.shape[:-1], grid.shape[-1])).reshape(len(rows), -1)
     # in a unit of about the width of the measure, so that slopes are neither huge nor tiny
@@ -163,9 +166,10 @@ def ascending(values: Floats, name: str) -> Floats:
     """Quantile functions, without the steps down that are rounding."""
     steps = np.diff(values, axis=-1)
     if (steps < -1e-9 * np.abs(values).max(axis=-1, keepdims=True)).any():
-        raise ValueError(
-            f"`{name}` must not descend along the last axis, for they are quantiles, got a step of {steps.min():g}; "
-            f"sorted along that axis they are the nearest quantile functions"
+        raise ArgumentValueError(
+            name,
+            f"must not descend along the last axis, for they are quantiles, got a step of {steps.min():g}; "
+            f"sorted along that axis they are the nearest quantile functions",
         )
     return np.maximum.accumulate(values, axis=-1)
 
@@ -181,13 +185,13 @@ def _of_bins(mass: ArrayLike, edges: ArrayLike, levels: Floats) -> Floats:
 
 
 def _of_samples(samples: ArrayLike | None, weights: ArrayLike | None, levels: Floats) -> Floats:
-    places = _checks.coordinates(samples, "samples")
+    places = _validation.coordinates(samples, "samples")
     if places.ndim < 1 or places.size == 0:
-        raise ValueError(f"`samples` must have shape (…, n) with n ≥ 1, got {places.shape}")
-    shares = np.ones(places.shape[-1]) if weights is None else _checks.finite_array(weights, "weights")
+        raise ArgumentValueError("samples", f"must have shape (…, n) with n ≥ 1, got {places.shape}")
+    shares = np.ones(places.shape[-1]) if weights is None else _validation.finite_array(weights, "weights")
     if shares.shape not in (places.shape, places.shape[-1:]):
         expected = " or ".join(sorted({str(places.shape), str(places.shape[-1:])}))
-        raise ValueError(f"`weights` must have shape {expected}, got {shares.shape}")
+        raise ArgumentValueError("weights", f"must have shape {expected}, got {shares.shape}")
     check_masses(shares, "weights")
     rows = places.reshape(-1, places.shape[-1])
     shares = rescaled(np.broadcast_to(shares, places.shape).reshape(rows.shape))
@@ -210,25 +214,25 @@ def sample_quantiles(places: Floats, shares: Floats, levels: Floats) -> Floats:
 
 def checked_bins(mass: ArrayLike, edges: ArrayLike, mass_name: str, edges_name: str) -> tuple[Floats, Floats]:
     """Masses (…, n) that are none negative and not all 0, and ascending edges (n + 1,) or (…, n + 1)."""
-    masses, grid = _checks.finite_array(mass, mass_name), _checks.coordinates(edges, edges_name)
+    masses, grid = _validation.finite_array(mass, mass_name), _validation.coordinates(edges, edges_name)
     if masses.ndim < 1 or masses.size == 0:
-        raise ValueError(f"`{mass_name}` must have shape (…, n_bins) with n_bins ≥ 1, got {masses.shape}")
+        raise ArgumentValueError(mass_name, f"must have shape (…, n_bins) with n_bins ≥ 1, got {masses.shape}")
     if grid.ndim < 1 or grid.shape[-1] != masses.shape[-1] + 1 or grid.shape[:-1] not in ((), masses.shape[:-1]):
         expected = (*masses.shape[:-1], masses.shape[-1] + 1)
-        raise ValueError(f"`{edges_name}` must have shape {expected} for these masses, got {grid.shape}")
+        raise ArgumentValueError(edges_name, f"must have shape {expected} for these masses, got {grid.shape}")
     if (np.diff(grid) < 0).any():
-        raise ValueError(f"`{edges_name}` must ascend, got a step of {np.diff(grid).min():g}")
+        raise ArgumentValueError(edges_name, f"must ascend, got a step of {np.diff(grid).min():g}")
     check_masses(masses, mass_name)
     return masses, grid
 
 
 def check_masses(masses: Floats, name: str) -> None:
     if (masses < 0).any():
-        raise ValueError(f"`{name}` must not be negative, got {_checks.first_where(masses < 0, masses)}")
+        raise ArgumentValueError(name, f"must not be negative, got {_validation.first_where(masses < 0, masses)}")
     empty = np.argwhere(~masses.any(axis=-1))
     if len(empty):
         where = f" in row {empty[0].tolist()}" if masses.ndim > 1 else ""
-        raise ValueError(f"`{name}` must not be all 0, got zeros only{where}")
+        raise ArgumentValueError(name, f"must not be all 0, got zeros only{where}")
 
 
 def _levels(reference: Reference | None, points: ArrayLike | None) -> tuple[Floats, tuple[int, ...]]:
@@ -238,7 +242,7 @@ def _levels(reference: Reference | None, points: ArrayLike | None) -> tuple[Floa
         return quantile_levels(64), (64,)
     places = real_points(points)
     if places.size == 0:
-        raise ValueError("`points` must hold at least one point, got none")
+        raise ArgumentValueError("points", "must hold at least one point, got none")
     rho = _checked_reference(reference)
     if rho is None:
         levels = np.clip(places, 0, 1)
@@ -248,15 +252,15 @@ def _levels(reference: Reference | None, points: ArrayLike | None) -> tuple[Floa
     else:
         levels = np.asarray(rho.cdf(places), np.float64)
         if np.isnan(levels).any():
-            raise ValueError("`reference` must have a cumulative function, got NaN: are its parameters valid?")
+            raise ArgumentValueError("reference", "must have a cumulative function, got NaN: are its parameters valid?")
     return levels.ravel(), places.shape
 
 
 def real_points(points: ArrayLike) -> Floats:
     """Points of the line, which may be ±∞ but not NaN."""
-    places = _checks.real_array(points, "points").astype(np.float64)
+    places = _validation.real_array(points, "points").astype(np.float64)
     if np.isnan(places).any():
-        raise ValueError(f"`points` must not be NaN, got {_checks.first_where(np.isnan(places), places)}")
+        raise ArgumentValueError("points", f"must not be NaN, got {_validation.first_where(np.isnan(places), places)}")
     return places
 
 
@@ -267,22 +271,25 @@ def _checked_reference(reference: Reference | None) -> Any:
     if isinstance(reference, (tuple, list)) and len(reference) == 2:
         masses, edges = checked_bins(reference[0], reference[1], "reference masses", "reference edges")
         if masses.ndim != 1 or edges.ndim != 1:
-            raise ValueError(f"`reference` must be one measure, got masses of shape {masses.shape}")
+            raise ArgumentValueError("reference", f"must be one measure, got masses of shape {masses.shape}")
         if (masses[np.diff(edges) == 0] > 0).any():
-            raise ValueError("`reference` must have no atoms, got mass on a bin of width 0")
+            raise ArgumentValueError("reference", "must have no atoms, got mass on a bin of width 0")
         return masses, edges
     from scipy.stats import rv_continuous, rv_discrete
 
     kind = getattr(reference, "dist", None)
     if isinstance(kind, rv_discrete):
-        raise ValueError(f"`reference` must have no atoms, got the discrete distribution {kind.name!r}")
+        raise ArgumentValueError("reference", f"must have no atoms, got the discrete distribution {kind.name!r}")
     if not isinstance(kind, rv_continuous):
-        raise TypeError(
-            "`reference` must be (masses, edges) or a frozen scipy.stats distribution such as scipy.stats.norm(), "
-            f"got {reference!r}"
+        raise ArgumentTypeError(
+            "reference",
+            "must be (masses, edges) or a frozen scipy.stats distribution such as scipy.stats.norm(), "
+            f"got {reference!r}",
         )
     if np.isnan(reference.cdf(0.0)).any():
-        raise ValueError(f"`reference` must have valid parameters, got {reference.args} {reference.kwds or ''}")
+        raise ArgumentValueError(
+            "reference", f"must have valid parameters, got {reference.args} {reference.kwds or ''}"
+        )
     if np.ndim(reference.cdf(0.0)) != 0:
-        raise ValueError(f"`reference` must be one measure, got {np.size(reference.cdf(0.0))} distributions")
+        raise ArgumentValueError("reference", f"must be one measure, got {np.size(reference.cdf(0.0))} distributions")
     return reference

@@ -4,7 +4,7 @@ import json
 import platform
 from typing import Any
 
-from radoncdt import _checks, _kernels, _parallel
+from radoncdt import _kernels, _threads, _validation
 
 
 def show_config(mode: str = "stdout") -> dict[str, Any] | None:
@@ -33,7 +33,7 @@ def show_config(mode: str = "stdout") -> dict[str, Any] | None:
     >>> show_config(mode="dict")["threads"] >= 1
     True
     """
-    _checks.choice(mode, "mode", ("stdout", "dict"))
+    _validation.choice(mode, "mode", ("stdout", "dict"))
     config = _config()
     if mode == "dict":
         return config
@@ -52,7 +52,7 @@ def _config() -> dict[str, Any]:
         "available": list(_kernels.available()),
         "missing": _kernels.missing(),
         "compiler": _compiler(),
-        "threads": _parallel.n_threads(-1),
+        "threads": _threads.n_threads(-1),
         "python": platform.python_version(),
         "numpy": np.__version__,
     }

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-Floats = NDArray[np.float64]
+from radoncdt._typing import Floats
+
 Images = NDArray[Any] | list[NDArray[Any]]
 
 NOT_FINITE, NEGATIVE, EMPTY, UNSETTLED = 1, 2, 4, 8
@@ -45,7 +46,7 @@ class Waves(NamedTuple):
     values: NDArray[np.floating]
     """(n, n_angles, n_levels): NR-CDTs along whitened directions of the half circle."""
     waves: NDArray[np.float32]
-    """(n, KEPT · 2 · ⌈n_levels/2⌉): Fourier coefficients along the circle, see `radoncdt.descriptors.spectrum_of`, of
+    """(n, KEPT · 2 · ⌈n_levels/2⌉): Fourier coefficients along the circle, see `matching.descriptors.spectrum_of`, of
     the frequencies 1, 3, … and then 2, 4, …, in groups of LANES: for each level LANES real and LANES imaginary parts.
     """
     norms: Floats

@@ -11,7 +11,7 @@ import warnings
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
-from radoncdt import _checks
+from radoncdt import _validation
 from radoncdt._interface import Kernels
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _warn_of_numpy() -> None:
         f"radoncdt uses its NumPy kernels, which are about {SLOWER} times slower than the compiled ones: {missing()}. "
         f"{VARIABLE}=numpy silences this warning."
     )
-    warnings.warn(message, RuntimeWarning, stacklevel=_checks.levels_to_the_caller())
+    warnings.warn(message, RuntimeWarning, stacklevel=_validation.levels_to_the_caller())
 
 
 def describe() -> str:

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from radoncdt import _checks, _kernels, _parallel
+from radoncdt import _kernels, _threads, _validation
 from radoncdt._interface import NOT_FINITE, precision
+from radoncdt._typing import Floats
+from radoncdt._validation import ArgumentValueError
 from radoncdt.directions import Directions
 from radoncdt.measures import Batch, Measure, Measures, PointCloud
-
-Floats = NDArray[np.float64]
 
 MOST_BINS = 2**18
 """More bins than this for one direction are taken for a mistake."""
@@ -67,8 +67,8 @@ def radon(
         else:
             _project_images(batch, chunk, directions, masses[chunk], edges[chunk])
 
-    workers = _parallel.n_workers(n_jobs, batch.work() * len(directions))
-    _parallel.for_each(project, batch.chunks(4), workers)
+    workers = _threads.n_workers(n_jobs, batch.work() * len(directions))
+    _threads.for_each(project, batch.chunks(4), workers)
     shape = *batch.lead, len(directions)
     return masses.reshape(*shape, n_bins), edges.reshape(*shape, n_bins + 1)
 
@@ -84,9 +84,10 @@ def _n_bins(batch: Batch, i: int) -> int:
         return sum(item.shape) + 2
     extent = np.ptp(item.points, axis=0)
     if extent.sum() > MOST_BINS:
-        raise ValueError(
-            f"`{batch.label(i)}` must not be wider than {MOST_BINS} pixels, the width of so many bins, "
-            f"got an extent of {extent[0]:g} × {extent[1]:g}"
+        raise ArgumentValueError(
+            batch.label(i),
+            f"must not be wider than {MOST_BINS} pixels, the width of so many bins, "
+            f"got an extent of {extent[0]:g} × {extent[1]:g}",
         )
     return int(np.ceil(extent).sum()) + 2
 
@@ -98,9 +99,9 @@ def _project_images(batch: Batch, chunk: slice, directions: Directions, masses: 
     )
     batch.check_masses(chunk, status & NOT_FINITE)
     for i in np.flatnonzero(~np.isfinite(exact).all(axis=(1, 2))):
-        raise ValueError(
-            f"`{batch.label(chunk.start + int(i))}` must have masses that {exact.dtype} can hold, "
-            f"got pixels up to {np.abs(items[i]).max():g}"
+        raise ArgumentValueError(
+            batch.label(chunk.start + int(i)),
+            f"must have masses that {exact.dtype} can hold, got pixels up to {np.abs(items[i]).max():g}",
         )
     masses[:] = exact
     _set_edges(edges, directions, origins)
@@ -162,21 +163,23 @@ def back_projection(
     True
     """
     directions = Directions(angles)
-    values = _checks.real_array(masses, "masses")
+    values = _validation.real_array(masses, "masses")
     real = precision(values.dtype)
     n = len(directions)
     values = _checked_masses(values, n).astype(real)
-    grid = _checks.finite_array(edges, "edges")
+    grid = _validation.finite_array(edges, "edges")
     if grid.ndim < 2 or grid.shape[-2:] != (n, values.shape[-1] + 1) or grid.shape[:-2] not in ((), values.shape[:-2]):
         expected = (*values.shape[:-1], values.shape[-1] + 1)
-        raise ValueError(f"`edges` must have shape {expected}, got {grid.shape}")
-    height, width = _checks.pair_of_sizes(shape, "shape")
+        raise ArgumentValueError("edges", f"must have shape {expected}, got {grid.shape}")
+    height, width = _validation.pair_of_sizes(shape, "shape")
     offsets = grid / directions.widths[:, None] - np.arange(grid.shape[-1])
     centres = -offsets.mean(axis=-1)
     if (np.abs(offsets + centres[..., None]) > 1e-3).any():
-        raise ValueError("`edges` must be as `radon` gives them, max(|cos θ|, |sin θ|) apart, got other distances")
+        raise ArgumentValueError(
+            "edges", "must be as `radon` gives them, max(|cos θ|, |sin θ|) apart, got other distances"
+        )
     if (np.abs(centres) > 2**30).any():
-        raise ValueError(f"`edges` must be near the image, got some {np.abs(grid).max():g} pixels off")
+        raise ArgumentValueError("edges", f"must be near the image, got some {np.abs(grid).max():g} pixels off")
     values = values.reshape(-1, *values.shape[-2:])
     centres = np.broadcast_to(centres.reshape(-1, n), (len(values), n))
     result = np.empty((len(values), height, width), real)
@@ -186,16 +189,20 @@ def back_projection(
             values[i], centres[i], directions.cosines, directions.sines, (height, width)
         )
 
-    _parallel.for_each(add, range(len(values)), _parallel.n_workers(n_jobs, result.size * n))
+    _threads.for_each(add, range(len(values)), _threads.n_workers(n_jobs, result.size * n))
     if not np.isfinite(result).all():
-        raise ValueError(f"`masses` must have sums that {result.dtype} can hold, got up to {np.abs(values).max():g}")
+        raise ArgumentValueError(
+            "masses", f"must have sums that {result.dtype} can hold, got up to {np.abs(values).max():g}"
+        )
     return result.reshape(*np.shape(masses)[:-2], height, width)
 
 
 def _checked_masses(masses: ArrayLike, n_angles: int) -> Floats:
-    values = _checks.finite_array(masses, "masses")
+    values = _validation.finite_array(masses, "masses")
     if values.ndim < 2 or values.shape[-2] != n_angles or values.size == 0:
-        raise ValueError(f"`masses` must have shape (…, {n_angles}, n_bins) for {n_angles} angles, got {values.shape}")
+        raise ArgumentValueError(
+            "masses", f"must have shape (…, {n_angles}, n_bins) for {n_angles} angles, got {values.shape}"
+        )
     return values
 
 

@@ -10,17 +10,17 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from radoncdt import _checks, _kernels, _parallel
+from radoncdt import _kernels, _threads, _validation
+from radoncdt._bright_paper import read_measures
 from radoncdt._cdt import quantile_levels, sample_quantiles
+from radoncdt._dask import takes_dask_arrays
 from radoncdt._interface import UNSETTLED
-from radoncdt._lazy import takes_dask_arrays
-from radoncdt._paper import read_measures
+from radoncdt._typing import Floats
+from radoncdt._validation import ArgumentValueError
 from radoncdt.directions import Directions
 from radoncdt.measures import Batch, Measures, PointCloud, centred
-
-Floats = NDArray[np.float64]
 
 MOST_VALUES = 2**28
 """More values than this in the transform of one measure are taken for a mistake: 2 GiB."""
@@ -41,9 +41,9 @@ class Normalisation(NamedTuple):
     def choose(cls, moments: str, directions: str, nu: float) -> "Normalisation":
         """Check the options; "auto" must have been resolved by `choose_directions`."""
         whitened = directions == "whitened"
-        if _checks.choice(moments, "moments", MOMENTS) == "levels" and whitened:
-            raise ValueError("`moments` must be 'exact' or 'robust' with whitened directions, got 'levels'")
-        freedom = _checks.number(nu, "nu", "a positive number", lambda x: x > 0)
+        if _validation.choice(moments, "moments", MOMENTS) == "levels" and whitened:
+            raise ArgumentValueError("moments", "must be 'exact' or 'robust' with whitened directions, got 'levels'")
+        freedom = _validation.number(nu, "nu", "a positive number", lambda x: x > 0)
         return cls(moments, whitened, freedom if moments == "robust" else 0.0)
 
 
@@ -133,9 +133,10 @@ def _normalise_by_levels(values: Floats, batch: Batch, chunk: slice) -> None:
     values -= values.mean(axis=-1, keepdims=True)
     std = values.std(axis=-1, ddof=1, keepdims=True)
     for i in np.flatnonzero(~std.all(axis=(1, 2))):
-        raise ValueError(
-            f"`moments` must be 'exact' for `{batch.label(chunk.start + int(i))}`: in some direction all levels fall "
-            "on one point, so that 'levels' finds the standard deviation 0"
+        raise ArgumentValueError(
+            "moments",
+            f"must be 'exact' for `{batch.label(chunk.start + int(i))}`: in some direction all levels fall "
+            "on one point, so that 'levels' finds the standard deviation 0",
         )
     values /= std
 
@@ -151,15 +152,17 @@ def _check_spread(batch: Batch, i: int, whitened: bool) -> None:
     sizes = np.linalg.svd(np.sqrt(shares)[:, None] * points, compute_uv=False)
     thinnest = sizes[-1] if len(points) > 1 else 0.0
     if thinnest <= 64 * np.finfo(float).eps * np.abs(cloud.points).max():
-        raise ValueError(
-            f"`{batch.label(i)}` must not lie on one line: its projection along the line is a single point, "
-            "which cannot be scaled to standard deviation 1, so the NR-CDT is undefined"
+        raise ArgumentValueError(
+            batch.label(i),
+            "must not lie on one line: its projection along the line is a single point, "
+            "which cannot be scaled to standard deviation 1, so the NR-CDT is undefined",
         )
     if whitened and thinnest < THINNEST * sizes[0]:
-        raise ValueError(
-            f"`{batch.label(i)}` must not be so close to one line: for whitened directions it must be at least "
+        raise ArgumentValueError(
+            batch.label(i),
+            f"must not be so close to one line: for whitened directions it must be at least "
             f"{THINNEST:g} times as wide as it is long, got {thinnest / sizes[0]:.2g}; equispaced directions have no "
-            "such limit"
+            "such limit",
         )
 
 
@@ -182,9 +185,9 @@ def _map(
     """
     if len(directions) * levels.size > MOST_VALUES:
         given = f"{len(directions):,} × {levels.size:,}"
-        raise ValueError(f"`n_angles` times `n_levels` must be at most {MOST_VALUES:,}, got {given}")
+        raise ArgumentValueError("n_angles", f"times `n_levels` must be at most {MOST_VALUES:,}, got {given}")
     result = np.empty((len(batch), *shape))
-    workers = _parallel.n_workers(n_jobs, batch.work() * len(directions))
+    workers = _threads.n_workers(n_jobs, batch.work() * len(directions))
 
     def directions_for(chunk: slice) -> Directions:
         return cloud_directions or directions if isinstance(batch.items[chunk.start], PointCloud) else directions
@@ -204,7 +207,7 @@ def _map(
                 if moments is not None:
                     moments[chunk] = used
 
-            _parallel.for_each(share, range(n_parts), workers)
+            _threads.for_each(share, range(n_parts), workers)
             values = np.empty((1, sum(part.shape[1] for part in parts.values()), levels.size))
             for first, part in parts.items():
                 values[:, first::n_parts] = part
@@ -220,7 +223,7 @@ def _map(
             if moments is not None:
                 moments[chunk] = used
 
-        _parallel.for_each(transform, batch.chunks(most), workers)
+        _threads.for_each(transform, batch.chunks(most), workers)
     return result.reshape(*batch.lead, *shape)
 
 
@@ -287,12 +290,14 @@ def rcdt(
 def trimmed_levels(n_levels: int, level_grid: str, trim: float) -> Floats:
     """The levels t with trim ≤ t ≤ 1 − trim."""
     levels = quantile_levels(n_levels, level_grid)
-    share = _checks.number(trim, "trim", "a number from 0 to below 0.5", lambda x: 0 <= x < 0.5)
+    share = _validation.number(trim, "trim", "a number from 0 to below 0.5", lambda x: 0 <= x < 0.5)
     if share == 0:
         return levels
     kept = levels[(levels >= share - 1e-12) & (levels <= 1 - share + 1e-12)]
     if kept.size < 2:
-        raise ValueError(f"`trim` must leave two levels at least, and {trim!r} leaves {kept.size} of {n_levels}")
+        raise ArgumentValueError(
+            "trim", f"must leave two levels at least, and {trim!r} leaves {kept.size} of {n_levels}"
+        )
     return kept
 
 
@@ -418,28 +423,30 @@ N_COMPONENTS = 8
 
 def check_pool(pool: str, n_components: int | None, n_angles: int) -> int:
     """Refuse what does not go together; return how many components per level the pool has."""
-    _checks.choice(pool, "pool", (*POOLS, *WHITENED_POOLS))
+    _validation.choice(pool, "pool", (*POOLS, *WHITENED_POOLS))
     if pool in POOLS:
         if n_components is not None:
-            raise ValueError(f"`n_components` is for the pools {' and '.join(WHITENED_POOLS)}, got it with {pool!r}")
+            raise ArgumentValueError(
+                "n_components", f"is for the pools {' and '.join(WHITENED_POOLS)}, got it with {pool!r}"
+            )
         return 1
     most = 2 * n_angles if pool == "sorted" else n_angles + 1
     if n_components is None:
         return min(N_COMPONENTS, most)
-    if _checks.count(n_components, "n_components", 1) > most:
-        raise ValueError(f"`n_components` must be at most {most} for {n_angles} angles, got {n_components}")
+    if _validation.count(n_components, "n_components", 1) > most:
+        raise ArgumentValueError("n_components", f"must be at most {most} for {n_angles} angles, got {n_components}")
     return n_components
 
 
 def choose_directions(directions: str, pool: str | None, angles: object, moments: str) -> str:
     """Resolve "auto" as the table in docs/method.md says; `pool` is None for the NR-CDT, else one that was checked."""
-    chosen = _checks.choice(directions, "directions", DIRECTIONS)
+    chosen = _validation.choice(directions, "directions", DIRECTIONS)
     if chosen == "auto":
         equispaced = pool is None or pool in SAMPLED_POOLS or angles is not None or moments == "levels"
         chosen = "equispaced" if equispaced else "whitened"
     if pool in WHITENED_POOLS and chosen == "equispaced":
         why = ", which is equispaced with `angles` and with the moments 'levels'" if directions == "auto" else ""
-        raise ValueError(f"`directions` must be 'whitened' for the pool {pool!r}, got {directions!r}{why}")
+        raise ArgumentValueError("directions", f"must be 'whitened' for the pool {pool!r}, got {directions!r}{why}")
     return chosen
 
 

@@ -7,11 +7,11 @@ half circle [0, π); the other half follows from R_{−θ}[μ] being the mirror 
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from radoncdt import _checks
-
-Floats = NDArray[np.float64]
+from radoncdt import _validation
+from radoncdt._typing import Floats
+from radoncdt._validation import ArgumentValueError
 
 
 def equispaced_angles(n_angles: int) -> Floats:
@@ -20,7 +20,7 @@ def equispaced_angles(n_angles: int) -> Floats:
     >>> equispaced_angles(4) / np.pi
     array([0.  , 0.25, 0.5 , 0.75])
     """
-    n_angles = _checks.count(n_angles, "n_angles", 1, _checks.MOST_ANGLES)
+    n_angles = _validation.count(n_angles, "n_angles", 1, _validation.MOST_ANGLES)
     return np.pi * np.arange(n_angles) / n_angles
 
 
@@ -28,9 +28,9 @@ class Directions:
     """A list of directions, and how rows and columns of pixels see each of them."""
 
     def __init__(self, angles: ArrayLike) -> None:
-        self.angles = _checks.finite_array(angles, "angles")
+        self.angles = _validation.finite_array(angles, "angles")
         if self.angles.ndim != 1 or self.angles.size == 0:
-            raise ValueError(f"`angles` must be one-dimensional and not empty, got shape {self.angles.shape}")
+            raise ArgumentValueError("angles", f"must be one-dimensional and not empty, got shape {self.angles.shape}")
         self.cosines, self.sines = np.cos(self.angles), np.sin(self.angles)
 
     @classmethod
@@ -43,7 +43,7 @@ class Directions:
     def choose(cls, n_angles: int, angles: ArrayLike | None) -> "Directions":
         """`n_angles` equispaced directions, unless `angles` are given."""
         if angles is None:
-            return _equispaced(_checks.count(n_angles, "n_angles", 1, _checks.MOST_ANGLES))
+            return _equispaced(_validation.count(n_angles, "n_angles", 1, _validation.MOST_ANGLES))
         return cls(angles)
 
     def __len__(self) -> int:

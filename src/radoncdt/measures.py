@@ -13,10 +13,10 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from radoncdt import _checks, _kernels
+from radoncdt import _kernels, _validation
 from radoncdt._interface import EMPTY, NEGATIVE, NOT_FINITE, UNSETTLED, precision
-
-Floats = NDArray[np.float64]
+from radoncdt._typing import Floats
+from radoncdt._validation import ArgumentValueError
 
 MOST_PIXELS = 2**26
 """More pixels than this along a side are taken for a mistake."""
@@ -53,13 +53,13 @@ class PointCloud:
     weights: Floats
 
     def __init__(self, points: ArrayLike, weights: ArrayLike | None = None) -> None:
-        self.points = _checks.coordinates(points, "points").copy()
+        self.points = _validation.coordinates(points, "points").copy()
         if self.points.ndim != 2 or self.points.shape[1] != 2 or len(self.points) == 0:
-            raise ValueError(f"`points` must have shape (n, 2) with n ≥ 1, got {self.points.shape}")
+            raise ArgumentValueError("points", f"must have shape (n, 2) with n ≥ 1, got {self.points.shape}")
         n = len(self.points)
-        self.weights = np.full(n, 1 / n) if weights is None else _checks.finite_array(weights, "weights").copy()
+        self.weights = np.full(n, 1 / n) if weights is None else _validation.finite_array(weights, "weights").copy()
         if self.weights.shape != (n,):
-            raise ValueError(f"`weights` must have shape ({n},), one a point, got {self.weights.shape}")
+            raise ArgumentValueError("weights", f"must have shape ({n},), one a point, got {self.weights.shape}")
         self.points.setflags(write=False)
         self.weights.setflags(write=False)
 
@@ -100,23 +100,23 @@ class Batch:
             return cls([images], (), name)
         if isinstance(images, (list, tuple)):
             if not images:
-                raise ValueError(f"`{name}` must hold at least one image, got an empty list")
+                raise ArgumentValueError(name, "must hold at least one image, got an empty list")
             items = [
-                item if isinstance(item, PointCloud) else _checks.real_array(item, f"{name}[{i}]")
+                item if isinstance(item, PointCloud) else _validation.real_array(item, f"{name}[{i}]")
                 for i, item in enumerate(images)
             ]
             for i, item in enumerate(items):
                 if not isinstance(item, PointCloud):
-                    _checks.not_in_colours(item.shape, f"{name}[{i}]")
+                    _validation.not_in_colours(item.shape, f"{name}[{i}]")
             if any(isinstance(item, PointCloud) or item.ndim == 2 for item in items):
                 shapes = {item.shape for item in items if not isinstance(item, PointCloud)}
                 if len(shapes) == 1 and all(isinstance(item, (list, tuple)) for item in images):
-                    _checks.not_in_colours((len(items), *shapes.pop()), name)  # one array, written as nested lists
+                    _validation.not_in_colours((len(items), *shapes.pop()), name)  # one array, written as nested lists
                 for i, item in enumerate(items):
                     if not isinstance(item, PointCloud):
                         _check_shape(item.shape, f"{name}[{i}]", 2)
                 return cls(items, (len(items),), name)
-        array = _checks.real_array(images, name, hint="; images of several sizes go in a list")
+        array = _validation.real_array(images, name, hint="; images of several sizes go in a list")
         _check_shape(array.shape, name, None)
         return cls(array.reshape(-1, *array.shape[-2:]), array.shape[:-2], name)
 
@@ -125,7 +125,7 @@ class Batch:
         """Understand one image (H, W) or PointCloud, without negative mass and not empty."""
         batch = cls.read(measure, name)
         if batch.lead:
-            raise ValueError(f"`{name}` must be one image (H, W) or a PointCloud, got {len(batch)} measures")
+            raise ArgumentValueError(name, f"must be one image (H, W) or a PointCloud, got {len(batch)} measures")
         batch.check_measure(0)
         return batch
 
@@ -176,11 +176,15 @@ class Batch:
         if status & NOT_FINITE:
             with np.errstate(over="ignore"):  # as the kernels see it
                 values = values.astype(precision(values.dtype))
-            raise ValueError(f"`{label}` must be finite, got {_checks.first_where(~np.isfinite(values), values)}")
+            raise ArgumentValueError(
+                label, f"must be finite, got {_validation.first_where(~np.isfinite(values), values)}"
+            )
         if status & NEGATIVE:
-            raise ValueError(f"`{label}` must not have negative mass, got {_checks.first_where(values < 0, values)}")
+            raise ArgumentValueError(
+                label, f"must not have negative mass, got {_validation.first_where(values < 0, values)}"
+            )
         if status & EMPTY:
-            raise ValueError(f"`{label}` must have mass, got zeros only")
+            raise ArgumentValueError(label, "must have mass, got zeros only")
 
 
 Measures = ArrayLike | PointCloud | Sequence[Any] | Batch
@@ -189,12 +193,12 @@ Measures = ArrayLike | PointCloud | Sequence[Any] | Batch
 def _check_shape(shape: tuple[int, ...], name: str, ndim: int | None) -> None:
     expected = "(H, W)" if ndim == 2 else "(H, W) or (…, H, W)"
     if len(shape) < 2 or ndim not in (None, len(shape)):
-        raise ValueError(f"`{name}` must have shape {expected}, got {shape}")
+        raise ArgumentValueError(name, f"must have shape {expected}, got {shape}")
     if 0 in shape:
-        raise ValueError(f"`{name}` must not be empty, got shape {shape}")
-    _checks.not_in_colours(shape, name)
+        raise ArgumentValueError(name, f"must not be empty, got shape {shape}")
+    _validation.not_in_colours(shape, name)
     if max(shape[-2:]) > MOST_PIXELS:
-        raise ValueError(f"`{name}` must not have more than {MOST_PIXELS} pixels along a side, got shape {shape}")
+        raise ArgumentValueError(name, f"must not have more than {MOST_PIXELS} pixels along a side, got shape {shape}")
 
 
 def _alike(a: Measure, b: Measure) -> bool:
@@ -250,7 +254,7 @@ def mass(images: Measures) -> Floats:
             totals[i] = np.sum(values, dtype=np.float64)
         if not np.isfinite(totals[i]):
             batch.check_mass(i, 0 if np.isfinite(values).all() else NOT_FINITE)
-            raise ValueError(f"`{batch.label(i)}` must have a mass that float64 can hold, got more")
+            raise ArgumentValueError(batch.label(i), "must have a mass that float64 can hold, got more")
     return totals.reshape(batch.lead)
 
 
@@ -325,28 +329,30 @@ def push_forward(
     >>> np.argwhere(push_forward(image, quarter_turn) > 0.5)
     array([[1, 2]])
     """
-    a = _checks.finite_array(matrix, "matrix")
-    y = _checks.finite_array(shift, "shift")
+    a = _validation.finite_array(matrix, "matrix")
+    y = _validation.finite_array(shift, "shift")
     if a.shape != (2, 2):
-        raise ValueError(f"`matrix` must have shape (2, 2), got {a.shape}")
+        raise ArgumentValueError("matrix", f"must have shape (2, 2), got {a.shape}")
     if y.shape != (2,):
-        raise ValueError(f"`shift` must have shape (2,), got {y.shape}")
+        raise ArgumentValueError("shift", f"must have shape (2,), got {y.shape}")
     scales = np.linalg.svd(a, compute_uv=False)
     if scales[1] <= 1e-14 * scales[0]:
-        raise ValueError(f"`matrix` must have an inverse, and a condition number below 1e14, got {a.tolist()}")
+        raise ArgumentValueError("matrix", f"must have an inverse, and a condition number below 1e14, got {a.tolist()}")
     if isinstance(measure, PointCloud):
         if shape is not None:
-            raise ValueError(f"`shape` is for images, got {shape!r} for a PointCloud")
+            raise ArgumentValueError("shape", f"is for images, got {shape!r} for a PointCloud")
         return PointCloud(measure.points @ a.T + y, measure.weights)
 
-    images = _checks.real_array(measure, "measure")
+    images = _validation.real_array(measure, "measure")
     _check_shape(images.shape, "measure", None)
     images = images.astype(precision(images.dtype), copy=False)
     if not np.isfinite(images).all():
-        raise ValueError(f"`measure` must be finite, got {_checks.first_where(~np.isfinite(images), images)}")
+        raise ArgumentValueError(
+            "measure", f"must be finite, got {_validation.first_where(~np.isfinite(images), images)}"
+        )
     if not MOST_CHANGE > scales.prod() > 1 / MOST_CHANGE:
-        raise ValueError(f"`matrix` must change areas by less than {MOST_CHANGE:g}, got {scales.prod():g}")
-    height, width = images.shape[-2:] if shape is None else _checks.pair_of_sizes(shape, "shape")
+        raise ArgumentValueError("matrix", f"must change areas by less than {MOST_CHANGE:g}, got {scales.prod():g}")
+    height, width = images.shape[-2:] if shape is None else _validation.pair_of_sizes(shape, "shape")
 
     density = images / images.dtype.type(scales.prod())
     back, offset = _pixel_map(a, y, images.shape[-2:], (height, width))

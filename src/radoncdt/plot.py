@@ -16,15 +16,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image
 
-from radoncdt import _checks
+from radoncdt import _validation
 from radoncdt._cdt import quantile_levels
 from radoncdt._radon import radon
 from radoncdt._rcdt import max_nrcdt
 from radoncdt._rcdt import nrcdt as nrcdt_of
 from radoncdt._rcdt import rcdt as rcdt_of
+from radoncdt._validation import ArgumentTypeError, ArgumentValueError
 from radoncdt.directions import equispaced_angles
+from radoncdt.matching.registration import Registration
 from radoncdt.measures import Batch, PointCloud, push_forward
-from radoncdt.registration import Registration
 
 try:
     from matplotlib import colormaps
@@ -125,7 +126,7 @@ def nrcdt(
 
 
 def _quantiles(values: NDArray[np.float64], kind: str, ax: Axes | None, title: str, label: str) -> Axes:
-    _checks.choice(kind, "kind", KINDS)
+    _validation.choice(kind, "kind", KINDS)
     ax = _axes(ax)
     n_angles, n_levels = values.shape
     if kind == "image":
@@ -189,10 +190,14 @@ def pooled(
     names = np.zeros(len(curves), int) if labels is None else _labels(labels, "labels", len(curves))
     bold = np.empty((0, curves.shape[1])) if templates is None else _curves(templates, "templates")
     if bold.shape[1] != curves.shape[1]:
-        raise ValueError(f"`templates` must have {curves.shape[1]} levels, as `features` have, got {bold.shape[1]}")
+        raise ArgumentValueError(
+            "templates", f"must have {curves.shape[1]} levels, as `features` have, got {bold.shape[1]}"
+        )
     classes = np.unique(names)
     if template_labels is None and len(bold) not in (0, len(classes)):
-        raise ValueError(f"`template_labels` must be given for {len(bold)} templates of {len(classes)} classes")
+        raise ArgumentValueError(
+            "template_labels", f"must be given for {len(bold)} templates of {len(classes)} classes"
+        )
     default = classes[: len(bold)]
     bold_names = default if template_labels is None else _labels(template_labels, "template_labels", len(bold))
     if names.dtype.kind != bold_names.dtype.kind:  # 1 and "1" are one class
@@ -234,7 +239,7 @@ def overlay(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['moving, moved', 'fixed']
     """
-    _checks.instance(registration, "registration", Registration)
+    _validation.instance(registration, "registration", Registration)
     items = [Batch.of_one(m, name).items[0] for m, name in ((moving, "moving"), (fixed, "fixed"))]
     matrix, shift = registration.matrix, registration.shift
     extents = [_corners(items[0]) @ matrix.T + shift, _corners(items[1])]
@@ -297,7 +302,7 @@ def pipeline(
         axes = Figure(figsize=(12, 7), layout="constrained").subplots(2, 3)
     panels = np.asarray(axes, dtype=object)
     if panels.size != 6:
-        raise ValueError(f"`axes` must hold six Axes, got {panels.size}")
+        raise ArgumentValueError("axes", f"must hold six Axes, got {panels.size}")
     item = Batch.of_one(image, "image").items[0]
     first = panels.ravel()
     measure(item, ax=first[0])
@@ -334,10 +339,10 @@ def confusion(counts: ArrayLike, classes: Sequence[str], *, ax: Axes | None = No
     >>> plot.confusion([[3, 1], [0, 4]], ["crown", "star"]).get_xlabel()
     'predicted'
     """
-    table = _checks.finite_array(counts, "counts")
+    table = _validation.finite_array(counts, "counts")
     n = len(classes)
     if table.shape != (n, n):
-        raise ValueError(f"`counts` must have the shape {(n, n)} for {n} classes, got {table.shape}")
+        raise ArgumentValueError("counts", f"must have the shape {(n, n)} for {n} classes, got {table.shape}")
     side = min(max(4.0, 0.35 * n + 2), 20.0)
     ax = Figure(figsize=(side, side), layout="constrained").subplots() if ax is None else ax
     ax.imshow(table, cmap="Blues", vmin=0)
@@ -395,7 +400,7 @@ def read_facts(path: str | PathLike[str]) -> dict[str, Any]:
     with Image.open(path) as picture:
         text = picture.info.get(FACTS)
     if text is None:
-        raise ValueError(f"`path` must be a picture with facts in its metadata, got {path}")
+        raise ArgumentValueError("path", f"must be a picture with facts in its metadata, got {path}")
     facts: dict[str, Any] = json.loads(text)
     return facts
 
@@ -404,19 +409,19 @@ def _axes(ax: Axes | None) -> Axes:
     if ax is None:
         return Figure(layout="constrained").subplots()
     if not isinstance(ax, Axes):
-        raise TypeError(f"`ax` must be matplotlib Axes, got {type(ax).__name__}")
+        raise ArgumentTypeError("ax", f"must be matplotlib Axes, got {type(ax).__name__}")
     return ax
 
 
 def _curves(values: ArrayLike, name: str) -> NDArray[np.float64]:
-    curves = _checks.finite_array(values, name)
+    curves = _validation.finite_array(values, name)
     if curves.ndim != 2 or curves.size == 0 or curves.shape[1] < 2:
-        raise ValueError(f"`{name}` must have shape (n, n_levels) with n_levels ≥ 2, got {curves.shape}")
+        raise ArgumentValueError(name, f"must have shape (n, n_levels) with n_levels ≥ 2, got {curves.shape}")
     return curves
 
 
 def _labels(labels: Any, name: str, n: int) -> NDArray[Any]:
     array = np.asarray(labels)
     if array.shape != (n,):
-        raise ValueError(f"`{name}` must have shape ({n},), one a curve, got {array.shape}")
+        raise ArgumentValueError(name, f"must have shape ({n},), one a curve, got {array.shape}")
     return array

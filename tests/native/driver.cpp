@@ -930,7 +930,7 @@ private:
         std::copy(turned.begin(), turned.end(), values.begin() + to * n_angles * n_levels);
     }
 
-    // As `_packed` and `spectrum_of` of radoncdt.descriptors, by the definition of the Fourier transform.
+    // As `_packed` and `spectrum_of` of radoncdt.matching.descriptors, by the definition of the Fourier transform.
     void pack() {
         const Index halves = (n_levels + 1) / 2, period = 2 * n_angles;
         waves.assign(static_cast<std::size_t>(count * KEPT * 2 * halves), 0.0f);

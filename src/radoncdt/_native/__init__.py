@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt._interface import KEPT, LANES, Floats, Images, Limits, Waves, precision
+from radoncdt._interface import KEPT, LANES, Images, Limits, Waves, precision
+from radoncdt._typing import Floats
 
 FOLDER = Path(__file__).parent / "lib"
 """Where the libraries are, and ``build.json``, which tells how they were compiled."""

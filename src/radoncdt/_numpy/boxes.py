@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt._interface import EMPTY, NEGATIVE, NOT_FINITE, Floats, Images, precision
+from radoncdt._interface import EMPTY, NEGATIVE, NOT_FINITE, Images, precision
+from radoncdt._typing import Floats
 
 WIDE_EXPONENT = 64
 """Pixels are rescaled only if the binary exponent of the largest is at least this, in absolute value."""

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt._interface import Floats
+from radoncdt._typing import Floats
 
 WIDE = 2.5
 """Scale of the weights, in medians of the distances; a pair at this distance has a quarter of the weight."""

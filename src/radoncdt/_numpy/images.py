@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt._interface import NOT_FINITE, UNSETTLED, Floats, Images, precision
+from radoncdt._interface import NOT_FINITE, UNSETTLED, Images, precision
 from radoncdt._numpy.boxes import Box, boxes, precision_of
 from radoncdt._numpy.moments import PIXEL_VARIANCE, box_moments, ink_points, student_moments
 from radoncdt._numpy.projections import Sweep, smear, strips, sweep_of, whitened
 from radoncdt._numpy.quantiles import crossings
+from radoncdt._typing import Floats
 
 
 def image_moments(images: Images) -> tuple[Floats, NDArray[np.int64]]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt._interface import Floats
+from radoncdt._typing import Floats
 
 SAME_PLACE = 1e-12
 """Places that differ by less than this share of the width of a measure differ by rounding."""

@@ -12,8 +12,9 @@ from bisect import insort
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt._interface import KEPT, LANES, Floats, Limits, Waves
+from radoncdt._interface import KEPT, LANES, Limits, Waves
 from radoncdt._numpy.plausibility import plausible_angles
+from radoncdt._typing import Floats
 
 GROUPS = KEPT // (2 * LANES)
 """Number of groups of odd frequencies in the waves, and also of even ones."""

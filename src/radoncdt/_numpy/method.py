@@ -8,7 +8,7 @@ direction lie between ascending edges, max(|cos ϑ|, |sin ϑ|) apart, as `radonc
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float64]
+from radoncdt._typing import Floats
 
 
 def pixel_centres(shape: tuple[int, ...]) -> tuple[Floats, Floats]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from radoncdt._interface import Floats
+from radoncdt._typing import Floats
 
 MAX_STEPS = 1000
 """Fixed-point iterations after which robust moments count as unsettled."""

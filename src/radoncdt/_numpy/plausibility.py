@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from radoncdt._interface import Floats, Limits
+from radoncdt._interface import Limits
+from radoncdt._typing import Floats
 
 SLACK = 1e-9
 """Relative tolerance of the limits."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from radoncdt._interface import Floats
+from radoncdt._typing import Floats
 
 FEW = 2**17
 """Elements of a temporary array that is small enough for any image: 1 MB."""

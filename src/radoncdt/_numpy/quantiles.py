@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt._interface import Floats
+from radoncdt._typing import Floats
 
 
 def bin_quantiles(masses: Floats, levels: Floats) -> Floats:

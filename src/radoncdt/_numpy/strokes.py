@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from radoncdt._interface import Floats
+from radoncdt._typing import Floats
 
 
 def strokes(image: Floats, corners: Floats, width: float) -> None:

@@ -7,11 +7,11 @@
 ...         print(match.file, match.distance, match.chance, match.registration)
 """
 
-from radoncdt.catalogue.adding import Added
 from radoncdt.catalogue.catalogue import Catalogue
-from radoncdt.catalogue.checking import Problem
 from radoncdt.catalogue.errors import CatalogueError
+from radoncdt.catalogue.importer import Added
+from radoncdt.catalogue.integrity import Problem
 from radoncdt.catalogue.metadata import MetadataError
-from radoncdt.catalogue.searching import Match, Result
+from radoncdt.catalogue.search import Match, Result
 
 __all__ = ["Added", "Catalogue", "CatalogueError", "Match", "MetadataError", "Problem", "Result"]

@@ -12,19 +12,21 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from radoncdt import _checks
-from radoncdt.catalogue import exporting, migration, records, searching
-from radoncdt.catalogue.adding import Added, add_images, workers_for
-from radoncdt.catalogue.calibrating import FEWEST, MARKS, calibrate
-from radoncdt.catalogue.chance import Chances, store_chances, stored_chances
-from radoncdt.catalogue.checking import Problem, problems
+from radoncdt import _validation
+from radoncdt._typing import OnProgress
+from radoncdt._validation import ArgumentValueError
+from radoncdt.catalogue import export, migration, records, search
+from radoncdt.catalogue.calibration import FEWEST, MARKS, calibrate
+from radoncdt.catalogue.conditions import admitted
 from radoncdt.catalogue.errors import CatalogueError, DamagedEntryWarning
+from radoncdt.catalogue.importer import Added, add_images, workers_for
 from radoncdt.catalogue.index import StoredIndex, store_summaries
+from radoncdt.catalogue.integrity import Problem, problems
 from radoncdt.catalogue.metadata import OWN, MetadataError, Value, column_name, read_table, row_of, typed
+from radoncdt.catalogue.p_values import Chances, store_chances, stored_chances
 from radoncdt.catalogue.store import Snapshot, Store, stored_name
-from radoncdt.catalogue.where import admitted
 from radoncdt.ink import InkOptions, image_files
-from radoncdt.registration import Plausible
+from radoncdt.matching.registration import Plausible
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -82,7 +84,7 @@ class Catalogue:
             return snapshot.version
 
     @staticmethod
-    def migrate(path: str | os.PathLike[str], *, progress: bool = False) -> Path | None:
+    def migrate(path: str | os.PathLike[str], *, on_progress: OnProgress | None = None) -> Path | None:
         """Bring the file of an older version of radoncdt up to date, in place.
 
         Opening a catalogue for changes does the same; searching and reading never do. A process that is killed
@@ -94,7 +96,7 @@ class Catalogue:
             The copy of the old file, which is kept beside it; None if the file was up to date.
         """
         with Catalogue(path):  # refuses what is not a catalogue
-            return migration.migrate(Path(os.path.realpath(path)), progress=progress)
+            return migration.migrate(Path(os.path.realpath(path)), on_progress=on_progress)
 
     # ------------------------------------------------------------ changes
 
@@ -105,7 +107,7 @@ class Catalogue:
         metadata: str | os.PathLike[str] | None = None,
         n_jobs: int | None = -1,
         dask: str | None = None,
-        progress: bool = False,
+        on_progress: OnProgress | None = None,
         **ink: Any,
     ) -> Added:
         """Read images, and store what can be read of them.
@@ -123,8 +125,8 @@ class Catalogue:
             Processes; −1 is one a core.
         dask : str, optional
             The address of a Dask scheduler, whose workers read the images instead. They must see the same files.
-        progress : bool
-            Whether to show the progress on stderr: a bar on a terminal, otherwise a line every 30 seconds.
+        on_progress : callable, optional
+            Called as ``on_progress(done, total, task)`` while the work goes on.
         **ink
             Options of `radoncdt.ink.InkOptions`; the kind is "drawing" by default.
         """
@@ -137,7 +139,7 @@ class Catalogue:
         rows = {file: row for file in files if (row := row_of(table, file)) is not None}
         workers = workers_for(len(files), n_jobs, dask)
         values = {stored_name(file, self.path.parent): row for file, (_, row) in rows.items()}
-        added = add_images(self._store, files, values, options, workers, progress)
+        added = add_images(self._store, files, values, options, workers, on_progress)
         store_summaries(self._store)
         used = {name for name, _ in rows.values()}
         return added._replace(unused=tuple(name for name in table if name not in used))
@@ -169,7 +171,9 @@ class Catalogue:
 
     def remove(self, numbers: Sequence[int]) -> None:
         """Forget entries. The image files stay where they are."""
-        chosen = sorted({_checks.count(number, "numbers", 1) for number in _checks.sequence(numbers, "numbers")})
+        chosen = sorted(
+            {_validation.count(number, "numbers", 1) for number in _validation.sequence(numbers, "numbers")}
+        )
         with self._store.transaction() as transaction:
             transaction.check_entries(chosen, parts=True)
             transaction.remove(chosen)
@@ -224,11 +228,11 @@ class Catalogue:
         with self._store.snapshot() as snapshot:
             described = Path(path).suffix.lower() == ".npz"
             entries = _sound_entries(snapshot, described) if skip_damaged else _entries(snapshot)
-            return exporting.export(snapshot, entries, Path(path))
+            return export.export(snapshot, entries, Path(path))
 
-    def check(self, *, progress: bool = False) -> list[Problem]:
+    def check(self, *, on_progress: OnProgress | None = None) -> list[Problem]:
         """Verify every row, and every file that an entry was read from; what is wrong, nothing if all is well."""
-        return problems(self._store, progress)
+        return problems(self._store, on_progress)
 
     # ------------------------------------------------------------ search
 
@@ -261,7 +265,7 @@ class Catalogue:
         known = [each for each in both if each and not each.outdated(index.numbers)]
         return max(known, key=lambda each: len(each.stands), default=None)
 
-    def calibrate(self, *, marks: int = MARKS, n_jobs: int | None = -1, progress: bool = False) -> int:
+    def calibrate(self, *, marks: int = MARKS, n_jobs: int | None = -1, on_progress: OnProgress | None = None) -> int:
         """Learn how much the best entry stands out for marks that the catalogue does not have.
 
         The first search does it, and one after half of the entries have changed; it takes a tenth or two of a second a
@@ -272,8 +276,8 @@ class Catalogue:
         marks : int
             How many of the catalogue's own are drawn again and searched for.
         n_jobs : int
-        progress : bool
-            Whether to show the progress on stderr: a bar on a terminal, otherwise a line every 30 seconds.
+        on_progress : callable, optional
+            Called as ``on_progress(done, total, task)`` while the work goes on.
 
         Returns
         -------
@@ -286,23 +290,23 @@ class Catalogue:
         CatalogueError
             When there are fewer than 30 entries.
         """
-        _checks.count(marks, "marks", 20)
+        _validation.count(marks, "marks", 20)
         if len(self) < FEWEST:
             raise CatalogueError(f"{self.path}: has {len(self)} entries, too few to learn chances; {FEWEST} are enough")
         with self._learning:
-            learnt = self._chances = calibrate(self._opened, marks, n_jobs, progress)
+            learnt = self._chances = calibrate(self._opened, marks, n_jobs, on_progress)
         if self._writes:
             store_chances(self._store, learnt)
         return len(learnt.stands)
 
-    def _learn(self, n_jobs: int | None, progress: bool) -> None:
+    def _learn(self, n_jobs: int | None, on_progress: OnProgress | None) -> None:
         """The same, for a search, from no fewer marks than before; that it cannot be kept is no reason to fail."""
         with self._learning:
             if self.calibrated:  # by another thread
                 return
             with self._store.snapshot() as snapshot:
                 before = [len(each.stands) for each in (self._chances, stored_chances(snapshot)) if each]
-            learnt = self._chances = calibrate(self._opened, max([MARKS, *before]), n_jobs, progress)
+            learnt = self._chances = calibrate(self._opened, max([MARKS, *before]), n_jobs, on_progress)
         if self._writes:
             try:
                 store_chances(self._store, learnt)
@@ -318,14 +322,14 @@ class Catalogue:
         roi: Sequence[int] | None = None,
         mask: Any = None,
         reflections: bool = True,
-        max_aspect: float | None = searching.PLAUSIBLE.max_aspect,
-        max_shear: float | None = searching.PLAUSIBLE.max_shear,
+        max_aspect: float | None = search.PLAUSIBLE.max_aspect,
+        max_shear: float | None = search.PLAUSIBLE.max_shear,
         size_mm: tuple[float, float] | None = None,
         chances: bool = True,
         n_jobs: int | None = -1,
-        progress: bool = False,
+        on_progress: OnProgress | None = None,
         **ink: Any,
-    ) -> searching.Result:
+    ) -> search.Result:
         """The entries that are nearest to an image, however it was moved.
 
         Parameters
@@ -348,28 +352,28 @@ class Catalogue:
         chances : bool
             Whether to say how unusual each match is. The first search learns that if need be, see `calibrate`.
         n_jobs : int
-        progress : bool
-            Whether to show the progress on stderr: a bar on a terminal, otherwise a line every 30 seconds.
+        on_progress : callable, optional
+            Called as ``on_progress(done, total, task)`` while the work goes on.
         **ink
             Options of `radoncdt.ink.InkOptions`.
         """
-        _checks.count(top, "top", 1)
-        _checks.instance(reflections, "reflections", bool)
-        _checks.instance(chances, "chances", bool)
+        _validation.count(top, "top", 1)
+        _validation.instance(reflections, "reflections", bool)
+        _validation.instance(chances, "chances", bool)
         plausible, size = Plausible(max_aspect, max_shear), None if size_mm is None else _size(size_mm)
         options = {"kind": "drawing", **ink}
         with self._store.snapshot() as snapshot:
             settings = snapshot.settings
             if where is not None:
                 admitted(snapshot, where)  # a wrong condition is refused before anything takes long
-        query = searching.query_of(image, roi, mask, options, settings, n_jobs)
+        query = search.query_of(image, roi, mask, options, settings, n_jobs)
         if chances and not self.calibrated:
-            self._learn(n_jobs, progress)
+            self._learn(n_jobs, on_progress)
         with self._opened() as (snapshot, index):
             among = None if where is None else admitted(snapshot, where)
             known = self._known_chances(snapshot, index) if chances and len(index.numbers) >= FEWEST else None
-            limits = searching.Limits(top, among, reflections, plausible, size)
-            return searching.search(snapshot, index, query, limits, known, n_jobs)
+            limits = search.Limits(top, among, reflections, plausible, size)
+            return search.search(snapshot, index, query, limits, known, n_jobs)
 
 
 def _entries(snapshot: Snapshot, numbers: Any = None) -> list[dict[str, Any]]:
@@ -385,9 +389,9 @@ def _entries(snapshot: Snapshot, numbers: Any = None) -> list[dict[str, Any]]:
 
 
 def _size(value: object) -> tuple[float, float]:
-    sides = _checks.finite_array(value, "size_mm")
+    sides = _validation.finite_array(value, "size_mm")
     if sides.shape != (2,) or not (sides > 0).all():
-        raise ValueError(f"`size_mm` must be width and height in millimetres, got {value!r}")
+        raise ArgumentValueError("size_mm", f"must be width and height in millimetres, got {value!r}")
     return float(sides[0]), float(sides[1])
 
 

@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from radoncdt._typing import Floats
 from radoncdt.catalogue import records
 from radoncdt.catalogue.errors import CatalogueError
 from radoncdt.catalogue.store import Snapshot, Store
-from radoncdt.descriptors import Descriptors
-from radoncdt.registration import Plausible, turned_distances
-from radoncdt.search import N_LEARNT, Coordinates, lower_bounds, n_sizes
+from radoncdt.matching.descriptors import Descriptors
+from radoncdt.matching.index import N_LEARNT, Coordinates, lower_bounds, n_sizes
+from radoncdt.matching.registration import Plausible, turned_distances
 
-Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 GROWN = 2

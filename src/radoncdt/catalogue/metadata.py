@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from radoncdt._tables import unguarded
+from radoncdt._csv import unguarded
 from radoncdt._text import shortened
 
 Value = str | float | int | None

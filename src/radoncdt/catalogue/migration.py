@@ -12,7 +12,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from radoncdt._progress import Progress
+from radoncdt._progress import Counter
+from radoncdt._typing import OnProgress
 from radoncdt.catalogue import records, schema
 from radoncdt.catalogue.connection import connect, explaining
 from radoncdt.catalogue.limits import limit_steps
@@ -26,7 +27,7 @@ CHUNK = 1000  # rows that are read at a time
 STEPS_PER_BYTE = 1000  # steps of SQLite's virtual machine for each byte of the file; far fewer are needed
 
 
-def migrate(path: Path, *, progress: bool = False) -> Path | None:
+def migrate(path: Path, *, on_progress: OnProgress | None = None) -> Path | None:
     """Bring a catalogue file to the newest schema; the copy of the old file, or None if there was nothing to do.
 
     Other processes wait meanwhile. The file grows by about a third.
@@ -46,8 +47,7 @@ def migrate(path: Path, *, progress: bool = False) -> Path | None:
             if version < schema.VERSION:  # no other process was faster
                 copy = copy or _back_up(path, version)
                 (total,) = db.execute("SELECT 2 * count(id) FROM entries").fetchone()
-                with Progress[int](total=total, title="migrating", unit="rows", show=progress) as bar:
-                    STEPS[version](db, path, bar.update)
+                STEPS[version](db, path, Counter(on_progress, total, "migrating rows").advance)
                 db.execute(f"PRAGMA user_version = {version + 1}")
             db.execute("COMMIT")
     return copy

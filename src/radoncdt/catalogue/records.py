@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from radoncdt._text import LONGEST, shortened
 from radoncdt.catalogue.metadata import KNOWN
-from radoncdt.descriptors import Descriptors, Settings
 from radoncdt.ink import InkOptions
+from radoncdt.matching.descriptors import Descriptors, Settings
 
 Expected = str | None
 """What a field must be, in words, if it is something else; None if all is well."""

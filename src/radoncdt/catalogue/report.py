@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt._progress import Progress
+from radoncdt._progress import track
 from radoncdt._text import printable
-from radoncdt.catalogue.adding import picture_of_ink
+from radoncdt._typing import OnProgress
 from radoncdt.catalogue.catalogue import Catalogue
-from radoncdt.catalogue.exporting import table
-from radoncdt.catalogue.fitting import PICTURE_SIDE, picture_ink
-from radoncdt.catalogue.searching import Match, Result
+from radoncdt.catalogue.export import table
+from radoncdt.catalogue.importer import picture_of_ink
+from radoncdt.catalogue.line_fit import PICTURE_SIDE, picture_ink
+from radoncdt.catalogue.search import Match, Result
 from radoncdt.ink import InkError, open_picture
 
 MARGIN = 0.08
@@ -61,7 +62,7 @@ def html(
     results: Sequence[Result],
     failures: Sequence[tuple[str, str]] = (),
     *,
-    progress: bool = False,
+    on_progress: OnProgress | None = None,
 ) -> str:
     """One page of all queries, pictures included."""
     title = f"{len(results)} searches" if len(results) != 1 else f"Search for {_short(results[0])}"
@@ -72,8 +73,8 @@ def html(
         parts.append(f"<p>Not searched for:</p><ul>{rows}</ul>")
     if len(results) > 1:
         parts.append(_contents(results))
-    bar = Progress(results, title="report", unit="queries", show=progress)
-    parts += (_section(number, result) for number, result in enumerate(bar))
+    tracked = track(results, on_progress, "writing the report")
+    parts += (_section(number, result) for number, result in enumerate(tracked))
     return "\n".join(parts)
 
 

@@ -19,13 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt._text import shortened
+from radoncdt._validation import ArgumentTypeError
 from radoncdt.catalogue import connection, migration, records, schema
 from radoncdt.catalogue.connection import explaining
 from radoncdt.catalogue.errors import CatalogueError
 from radoncdt.catalogue.limits import limit_steps
 from radoncdt.catalogue.metadata import MOST_COLUMNS, MetadataError, Value, quoted
 from radoncdt.catalogue.records import EntryRow, Kind
-from radoncdt.descriptors import Descriptors, Settings
+from radoncdt.matching.descriptors import Descriptors, Settings
 
 READ, WRITE = "BEGIN", "BEGIN IMMEDIATE"
 """The beginning of a snapshot and of a transaction."""
@@ -202,7 +203,7 @@ class Snapshot:
         wanted, there = list(numbers), set[int]()
         for number in wanted:
             if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
-                raise TypeError(f"`number` must be the number of an entry, got {number!r}")
+                raise ArgumentTypeError("number", f"must be the number of an entry, got {number!r}")
         tables = {"entries": "id", **(dict.fromkeys(PARTS, "entry") if parts else {})}
         for k in range(0, len(wanted), CHUNK):
             for table, key in tables.items():

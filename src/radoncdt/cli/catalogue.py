@@ -10,7 +10,7 @@ from typing import Any
 from radoncdt._files import write_whole
 from radoncdt._text import shortened
 from radoncdt.catalogue import Catalogue, CatalogueError, MetadataError
-from radoncdt.catalogue.calibrating import MARKS
+from radoncdt.catalogue.calibration import MARKS
 from radoncdt.catalogue.errors import DamagedEntryWarning
 from radoncdt.catalogue.metadata import LONGEST, OWN, read_table
 from radoncdt.catalogue.schema import VERSION
@@ -24,6 +24,7 @@ from radoncdt.cli.options import (
     ink_settings,
     write,
 )
+from radoncdt.cli.progress import Bar
 from radoncdt.ink import image_files
 
 EPILOG = """\
@@ -153,9 +154,14 @@ def _refusing(run: Any) -> Any:
     return refusing
 
 
+def _migrated(path: Path) -> Path | None:
+    with Bar() as bar:
+        return Catalogue.migrate(path, on_progress=bar)
+
+
 def _to_be_changed(path: Path, *, create: bool = False) -> Catalogue:
     """Open a catalogue for changes, and tell about the migration of an old one."""
-    backup = Catalogue.migrate(path, progress=True) if path.exists() or not create else None
+    backup = _migrated(path) if path.exists() or not create else None
     if backup is not None:
         complain(f"{path}: migrated to schema {VERSION}; the old file is kept as {backup}")
     return Catalogue(path, create=create, write=True)
@@ -181,14 +187,14 @@ def _add(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     if options.metadata is not None:
         read_table(options.metadata)  # before a catalogue is made
     try:
-        with _to_be_changed(options.catalogue, create=True) as catalogue:
+        with Bar() as bar, _to_be_changed(options.catalogue, create=True) as catalogue:
             before = catalogue.columns
             done = catalogue.add(
                 options.images,
                 metadata=options.metadata,
                 n_jobs=options.jobs,
                 dask=options.dask,
-                progress=True,
+                on_progress=bar,
                 **ink_settings(options),
             )
             total = len(catalogue)
@@ -290,8 +296,8 @@ def _export(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int
 
 @_refusing
 def _check(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    with Catalogue(options.catalogue) as catalogue:
-        found = catalogue.check(progress=True)
+    with Bar() as bar, Catalogue(options.catalogue) as catalogue:
+        found = catalogue.check(on_progress=bar)
         for problem in found:
             say(f"{'catalogue' if problem.entry is None else f'entry {problem.entry}'}: {problem.what}")
         total = len(catalogue)
@@ -305,15 +311,15 @@ def _calibrate(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
     check_jobs(options, parser)
     if options.marks < 20:
         parser.error(f"--marks must be at least 20, got {options.marks}")
-    with _to_be_changed(options.catalogue) as catalogue:
-        count = catalogue.calibrate(marks=options.marks, n_jobs=options.jobs, progress=True)
+    with Bar() as bar, _to_be_changed(options.catalogue) as catalogue:
+        count = catalogue.calibrate(marks=options.marks, n_jobs=options.jobs, on_progress=bar)
     say(f"{options.catalogue}: chances learnt from {count:,} marks")
     return 0
 
 
 @_refusing
 def _migrate(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    backup = Catalogue.migrate(options.catalogue, progress=True)
+    backup = _migrated(options.catalogue)
     if backup is None:
         say(f"{options.catalogue}: has the newest schema already")
     else:

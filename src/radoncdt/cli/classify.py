@@ -17,6 +17,7 @@ from radoncdt.cli.options import (
     ink_settings,
     write,
 )
+from radoncdt.cli.progress import Bar
 from radoncdt.ink import image_files
 
 
@@ -55,17 +56,18 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         if not drawable(options.confusion):
             parser.error(f"--confusion must end in .png, .pdf or .svg, got {options.confusion}")
     import radoncdt
-    from radoncdt.classify import classify_folders
+    from radoncdt.folders import classify_folders
 
     try:
-        found = classify_folders(
-            options.train,
-            options.test,
-            reflections=not options.no_mirror,
-            n_jobs=options.jobs,
-            progress=True,
-            **ink_settings(options),
-        )
+        with Bar() as bar:
+            found = classify_folders(
+                options.train,
+                options.test,
+                reflections=not options.no_mirror,
+                n_jobs=options.jobs,
+                on_progress=bar,
+                **ink_settings(options),
+            )
     except ValueError as error:
         parser.error(in_words_of_the_command(error))
     for message in found.refused:

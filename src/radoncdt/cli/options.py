@@ -10,7 +10,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt._checks import MOST_ANGLES, MOST_LEVELS
+from radoncdt._validation import MOST_ANGLES, MOST_LEVELS
 from radoncdt.ink import INKS, KINDS, InkError, image_files, read_ink
 from radoncdt.ink.kinds import SPECKS
 

@@ -21,9 +21,9 @@ from radoncdt.cli.options import (
     ink_options,
     write,
 )
-from radoncdt.descriptors import ROBUST
 from radoncdt.ink import InkError, read_ink
-from radoncdt.registration import Plausible, best_registration
+from radoncdt.matching.descriptors import ROBUST
+from radoncdt.matching.registration import Plausible, best_registration
 
 NOT_CREDIBLE = 3
 """The exit status when the map is not credible."""

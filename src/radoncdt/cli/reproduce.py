@@ -5,10 +5,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from radoncdt import datasets, experiments
+from radoncdt import datasets, reproduction
 from radoncdt.cli.messages import complain, say
 from radoncdt.cli.options import check_jobs, check_matplotlib, in_words_of_the_command
-from radoncdt.experiments import MORE_PARTS, PARTS, PROTOCOLS
+from radoncdt.cli.progress import Bar
+from radoncdt.reproduction import MORE_PARTS, PARTS, PROTOCOLS
 
 EPILOG = """\
 --out gets report.html, report.md, a .csv and a .json for each table, results.json with all cells, and figures/ as
@@ -86,12 +87,13 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     check_jobs(options, parser)
     check_matplotlib(parser)
-    from radoncdt.experiments import rivals, terminal
+    from radoncdt.cli import terminal
+    from radoncdt.reproduction import rivals
 
     if options.out.exists() and not options.out.is_dir():
         parser.error(f"--out must be a folder, got the file {options.out}")
     try:
-        choice = experiments.Choice(
+        choice = reproduction.Choice(
             parts=options.parts or "all",
             protocols=options.protocol,
             draws=options.draws,
@@ -101,7 +103,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
             repetitions=options.repetitions,
         )
         mnist = _digits(options, parser) if choice.needs_digits else None
-        run = experiments.prepare(options.out, choice, mnist)
+        run = reproduction.prepare(options.out, choice, mnist)
     except ValueError as error:
         parser.error(in_words_of_the_command(error))
     if mnist is not None:
@@ -113,12 +115,13 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     if run.done:
         say(f"{options.out}: {run.done:,} of {run.total:,} measurements are there already")
     try:
-        outcome = experiments.execute(run, n_jobs=options.jobs, progress=True)
-    except experiments.Interrupted:
+        with Bar() as bar:
+            outcome = reproduction.execute(run, n_jobs=options.jobs, on_progress=bar)
+    except reproduction.Interrupted:
         complain(f"interrupted; {options.out} has a partial report")
         return 130
     terminal.show(outcome, sys.stdout)
-    minutes, seconds = divmod(round(outcome.seconds[experiments.ALL]), 60)
+    minutes, seconds = divmod(round(outcome.seconds[reproduction.ALL]), 60)
     print()
     say(f"{options.out / 'report.html'}: written after {minutes} min {seconds} s")
     return 0

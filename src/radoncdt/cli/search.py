@@ -9,7 +9,7 @@ from typing import Any
 from numpy.linalg import LinAlgError
 
 from radoncdt._files import write_whole
-from radoncdt._progress import Progress
+from radoncdt._progress import track
 from radoncdt.catalogue import Catalogue, CatalogueError, Result
 from radoncdt.catalogue import report as pages
 from radoncdt.catalogue.connection import may_write
@@ -25,6 +25,7 @@ from radoncdt.cli.options import (
     region_options,
     write,
 )
+from radoncdt.cli.progress import Bar
 from radoncdt.ink import InkError, image_files
 
 EPILOG = """\
@@ -137,7 +138,6 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         "size_mm": options.size_mm,
         "chances": not options.no_chances,
         "n_jobs": options.jobs,
-        "progress": True,
         **region_of(options, parser),
         **ink_settings(options),
     }
@@ -146,13 +146,13 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     try:
         with Catalogue(options.catalogue) as catalogue:
             newest = catalogue.schema == VERSION  # a search does not migrate what it reads
-        with Catalogue(options.catalogue, write=newest and may_write(options.catalogue)) as catalogue:
+        with Bar() as bar, Catalogue(options.catalogue, write=newest and may_write(options.catalogue)) as catalogue:
             catalogue.open()
-            for file in Progress(files, unit="queries", show=several):
+            for file in track(files, bar if several else None, "searching"):
                 try:
                     with warnings.catch_warnings(record=True) as notes:
                         warnings.simplefilter("always")
-                        result = catalogue.search(file, **how)
+                        result = catalogue.search(file, on_progress=None if several else bar, **how)
                 except (InkError, ArithmeticError, LinAlgError) as error:
                     failures.append((str(file), str(error).removeprefix(f"{file}: ")))
                     complain(str(error))
@@ -163,7 +163,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
                 if not options.quiet:
                     _print(result, several)
             if options.report is not None:
-                write_whole(options.report, partial(write, pages.html(catalogue, results, failures, progress=True)))
+                write_whole(options.report, partial(write, pages.html(catalogue, results, failures, on_progress=bar)))
                 say(str(options.report))
     except CatalogueError as error:
         complain(str(error))

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import radoncdt
+from radoncdt._csv import csv_row
 from radoncdt._files import write_whole
-from radoncdt._progress import Progress
+from radoncdt._progress import track
 from radoncdt._rcdt import DIRECTIONS, N_COMPONENTS, POOLS, WHITENED_POOLS, check_pool, choose_directions
-from radoncdt._tables import csv_row
 from radoncdt._text import printable
 from radoncdt.cli.messages import complain, say
 from radoncdt.cli.options import (
@@ -25,7 +25,8 @@ from radoncdt.cli.options import (
     in_words_of_the_command,
     inks,
 )
-from radoncdt.descriptors import ROBUST
+from radoncdt.cli.progress import Bar
+from radoncdt.matching.descriptors import ROBUST
 
 BATCH = 64
 """Images read before they are transformed together."""
@@ -102,14 +103,14 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     names: list[str] = []
     parts: list[NDArray[np.float64]] = []
     refused: list[str] = []
-    with Progress(paths, unit="images") as bar:
+    with Bar() as bar:
 
         def refuse(message: str) -> None:
             refused.append(message)
             bar.write(f"radoncdt: {printable(message)}")
 
         waiting: list[NDArray[np.float32]] = []
-        for path, image in inks(bar, options.ink, refuse):
+        for path, image in inks(track(paths, bar, "reading images"), options.ink, refuse):
             names.append(str(path))
             waiting.append(image)
             if len(waiting) == BATCH:

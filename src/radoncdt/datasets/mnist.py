@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from radoncdt._validation import ArgumentValueError
+
 FOLDER_VARIABLE = "RADONCDT_MNIST"
 IMAGES, LABELS = "train-images", "train-labels"
 
@@ -28,7 +30,9 @@ class Mnist(NamedTuple):
         """The first n images of a digit, in the order of the training set."""
         there = np.flatnonzero(self.labels == digit)
         if n > there.size:
-            raise ValueError(f"`n` must be at most {there.size}, the images of digit {digit} in {self.source}, got {n}")
+            raise ArgumentValueError(
+                "n", f"must be at most {there.size}, the images of digit {digit} in {self.source}, got {n}"
+            )
         return self.images[there[:n]]
 
     def digest(self) -> str:

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from radoncdt import _checks
+from radoncdt import _validation
+from radoncdt._deformation import bend
+from radoncdt._validation import ArgumentValueError
 from radoncdt.datasets.affine import Seed, generator, pictures
 from radoncdt.datasets.drawing import stroke
 
@@ -39,20 +41,11 @@ def elastic(
     >>> bool(np.allclose(datasets.elastic(np.ones((2, 8, 8)), rng=0), 1))
     True
     """
-    from scipy.ndimage import map_coordinates
-
     stack, random = pictures(images), generator(rng)
-    low_a, high_a = _pair(amplitude, "amplitude")
-    low_f, high_f = _pair(frequency, "frequency")
-    height, width = stack.shape[1:]
-    rows, columns = np.arange(1.0, height + 1)[:, None], np.arange(1.0, width + 1)
+    amplitudes, frequencies = _pair(amplitude, "amplitude"), _pair(frequency, "frequency")
     bent = np.empty_like(stack)
     for i, image in enumerate(stack):
-        a_x, a_y = random.uniform(low_a, high_a, 2)
-        f_x, f_y = random.uniform(low_f, high_f, 2)
-        y = rows + a_y * np.cos(2 * np.pi * f_y * columns / width) - 1
-        x = columns + a_x * np.sin(2 * np.pi * f_x * rows / height) - 1
-        map_coordinates(image, np.broadcast_arrays(y, x), bent[i], order=1, mode="grid-wrap")
+        bent[i] = bend(image, random, amplitude=amplitudes, frequency=frequencies)
     return bent
 
 
@@ -160,7 +153,7 @@ def _covered(
     stack, random = pictures(images).copy(), generator(rng)
     least, most = _pair(number, name)
     if least != int(least) or most != int(most):
-        raise ValueError(f"`{name}` must be a pair of whole numbers, got {number!r}")
+        raise ArgumentValueError(name, f"must be a pair of whole numbers, got {number!r}")
     for i in range(len(stack)):
         white = stack[i].max() if stack[i].any() else 1
         for _ in range(random.integers(int(least), int(most), endpoint=True)):
@@ -181,7 +174,7 @@ def _within(random: np.random.Generator, layer: NDArray[Any], extent: float) -> 
 
 
 def _pair(values: Pair, name: str) -> tuple[float, float]:
-    pair = _checks.finite_array(values, name)
+    pair = _validation.finite_array(values, name)
     if pair.shape != (2,) or not 0 <= pair[0] <= pair[1]:
-        raise ValueError(f"`{name}` must be a pair 0 ≤ low ≤ high, got {values!r}")
+        raise ArgumentValueError(name, f"must be a pair 0 ≤ low ≤ high, got {values!r}")
     return float(pair[0]), float(pair[1])

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt import _checks
+from radoncdt import _validation
+from radoncdt._validation import ArgumentValueError
 from radoncdt.datasets.affine import AffineDistribution, AffineMaps, Seed, generator, move
 from radoncdt.datasets.drawing import SHAPES, TEMPLATES, templates
 from radoncdt.datasets.mnist import Mnist, load_mnist
@@ -78,11 +79,11 @@ def academic(
     >>> labels
     array(['square', 'square', 'star8', 'star8'], dtype='<U6')
     """
-    names = _checks.sequence(classes, "classes")
+    names = _validation.sequence(classes, "classes")
     for name in names:
-        _checks.choice(name, "classes", (*TEMPLATES, *SHAPES))
+        _validation.choice(name, "classes", (*TEMPLATES, *SHAPES))
     drawn = templates(names, size=size, line_width=line_width, canvas=canvas)
-    n = _checks.count(n, "n", 1, _checks.MOST_IMAGES)
+    n = _validation.count(n, "n", 1, _validation.MOST_IMAGES)
     sources = [np.broadcast_to(drawn[name], (n, canvas, canvas)) for name in names]
     return _copies(sources, np.array(names), rng, distribution, n_maps)
 
@@ -125,12 +126,14 @@ def lin_mnist(
     >>> images, labels, maps = datasets.lin_mnist([1, 5, 7], 50, rng=0, n_maps=10)  # doctest: +SKIP
     """
     mnist = load_mnist() if mnist is None else mnist
-    _checks.instance(mnist, "mnist", Mnist)
-    n = _checks.count(n, "n", 1, _checks.MOST_IMAGES)
-    canvas = _checks.count(canvas, "canvas", 28, _checks.MOST_SIDE)
-    classes = [_checks.count(digit, f"digits[{i}]", 0) for i, digit in enumerate(_checks.sequence(digits, "digits"))]
+    _validation.instance(mnist, "mnist", Mnist)
+    n = _validation.count(n, "n", 1, _validation.MOST_IMAGES)
+    canvas = _validation.count(canvas, "canvas", 28, _validation.MOST_SIDE)
+    classes = [
+        _validation.count(digit, f"digits[{i}]", 0) for i, digit in enumerate(_validation.sequence(digits, "digits"))
+    ]
     if max(classes) > 9:
-        raise ValueError(f"`digits` must be digits, got {max(classes)}")
+        raise ArgumentValueError("digits", f"must be digits, got {max(classes)}")
     before, after = (canvas - 28) // 2, (canvas - 28 + 1) // 2
     padding = (0, 0), (before, after), (before, after)
     sources = [np.pad(mnist.first(digit, n) / np.float32(255), padding) for digit in classes]
@@ -148,11 +151,11 @@ def _copies(
 ) -> tuple[Image, NDArray[Any], AffineMaps]:
     """Copies of the images of every class, its labels, and the maps."""
     n, random = len(sources[0]), generator(rng)
-    _checks.instance(distribution, "distribution", AffineDistribution)
+    _validation.instance(distribution, "distribution", AffineDistribution)
     if n_maps is None:  # a seed a class, so that the first maps of a class do not depend on n
         drawn = [distribution.maps(n, int(seed)) for seed in random.integers(2**63, size=len(sources))]
     else:
-        few = distribution.maps(_checks.count(n_maps, "n_maps", 1, _checks.MOST_IMAGES), random)
+        few = distribution.maps(_validation.count(n_maps, "n_maps", 1, _validation.MOST_IMAGES), random)
         drawn = [AffineMaps(*(part[np.arange(n) % n_maps] for part in few))] * len(sources)
     maps = AffineMaps(*(np.concatenate(part) for part in zip(*drawn)))
     images = move(np.concatenate(sources), maps, circular=distribution.circular, stacklevel=4)

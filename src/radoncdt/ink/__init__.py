@@ -12,8 +12,8 @@ Three kinds of images are read, each by its own steps (`radoncdt ink FILE --show
     Grey values are mass: nothing is decided, but that paper is what the border of the image shows.
 """
 
+from radoncdt.ink.files import InkError, Picture, image_files, open_picture
 from radoncdt.ink.kinds import INKS, KINDS, InkOptions, Step
-from radoncdt.ink.pictures import InkError, Picture, image_files, open_picture
 from radoncdt.ink.reading import find_ink, ink_steps, read_ink
 
 __all__ = [

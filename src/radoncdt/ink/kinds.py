@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt import _checks
-from radoncdt.ink.photos import lines_of_photo
-from radoncdt.ink.pictures import Grey, InkError, Mask, Picture
+from radoncdt import _validation
+from radoncdt._validation import ArgumentValueError
+from radoncdt.ink.files import Grey, InkError, Mask, Picture
+from radoncdt.ink.watermark import lines_of_photo
 
 KINDS = ("drawing", "photo", "grey")
 INKS = ("auto", "dark", "bright")
@@ -63,20 +64,20 @@ class InkOptions:
     max_side: int | None = None
 
     def __post_init__(self) -> None:
-        _checks.choice(self.kind, "kind", KINDS)
-        _checks.choice(self.ink, "ink", INKS)
+        _validation.choice(self.kind, "kind", KINDS)
+        _validation.choice(self.ink, "ink", INKS)
         if self.threshold is not None:
             most, what = (1, "a number between 0 and 1") if self.kind == "drawing" else (np.inf, "a positive number")
-            _checks.number(self.threshold, "threshold", what, lambda x: 0 < x < most)
+            _validation.number(self.threshold, "threshold", what, lambda x: 0 < x < most)
         if self.low is not None:
-            _checks.number(self.low, "low", "a number that is not negative", lambda x: x >= 0)
+            _validation.number(self.low, "low", "a number that is not negative", lambda x: x >= 0)
         if self.specks is not None:
-            _checks.number(self.specks, "specks", "a number from 0 to 1", lambda x: 0 <= x <= 1)
+            _validation.number(self.specks, "specks", "a number from 0 to 1", lambda x: 0 <= x <= 1)
         if self.max_side is not None:
-            _checks.count(self.max_side, "max_side", LEAST_SIDE)
+            _validation.count(self.max_side, "max_side", LEAST_SIDE)
         for name, kinds in (("threshold", ("drawing", "photo")), ("low", ("photo",)), ("specks", ("drawing", "photo"))):
             if getattr(self, name) is not None and self.kind not in kinds:
-                raise ValueError(f"`{name}` goes with the kind {' or '.join(kinds)}, got it with {self.kind}")
+                raise ArgumentValueError(name, f"goes with the kind {' or '.join(kinds)}, got it with {self.kind}")
 
 
 def doubt(ink: NDArray[np.float32], options: InkOptions) -> str:
@@ -279,7 +280,7 @@ def _photo(grey: Grey, keep: Mask, options: InkOptions, name: str) -> list[Step]
     high = HIGH if options.threshold is None else options.threshold
     low = high / 2 if options.low is None else options.low
     if low > high:
-        raise ValueError(f"`low` must not be above the threshold {high:g}, got {low:g}")
+        raise ArgumentValueError("low", f"must not be above the threshold {high:g}, got {low:g}")
     steps = lines_of_photo(grey if options.ink != "dark" else 1 - grey, keep, low, high)
     lines = steps["lines"]
     clean = _without_specks(lines, SPECKS["photo"] if options.specks is None else options.specks)

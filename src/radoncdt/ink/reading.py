@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt import _checks
+from radoncdt import _validation
+from radoncdt._validation import ArgumentTypeError, ArgumentValueError
+from radoncdt.ink.files import InkError, Picture, Source, is_picture, name_of, open_picture
 from radoncdt.ink.kinds import InkOptions, Step, steps_of
-from radoncdt.ink.pictures import InkError, Picture, Source, is_picture, name_of, open_picture
 
 Mass = NDArray[np.float32]
 
@@ -67,7 +68,9 @@ def find_ink(image: Source, *, roi: Sequence[int] | None = None, mask: Source | 
     np.float32(80.0)
     """
     if isinstance(image, (str, os.PathLike)):
-        raise TypeError(f"`image` must be an array, a Pillow image or an open file, got {image!r}; see `read_ink`")
+        raise ArgumentTypeError(
+            "image", f"must be an array, a Pillow image or an open file, got {image!r}; see `read_ink`"
+        )
     return _all_steps(image, "image", roi, mask, options)[-1].image
 
 
@@ -100,9 +103,11 @@ def _steps(picture: Picture, name: str, roi: Any, mask: Any, options: InkOptions
 
 def _window(roi: Any, shape: tuple[int, ...], name: str) -> tuple[slice, slice]:
     try:
-        x, y, width, height = (_checks.count(value, "roi", 0) for value in roi)
+        x, y, width, height = (_validation.count(value, "roi", 0) for value in roi)
     except (TypeError, ValueError):
-        raise ValueError(f"`roi` must be four whole numbers x, y, width, height, none negative, got {roi!r}") from None
+        raise ArgumentValueError(
+            "roi", f"must be four whole numbers x, y, width, height, none negative, got {roi!r}"
+        ) from None
     if width == 0 or height == 0 or x >= shape[1] or y >= shape[0]:
         raise InkError(f"{name}: the region {x},{y},{width},{height} has no pixel of its {shape[1]} × {shape[0]}")
     return slice(y, y + height), slice(x, x + width)
@@ -115,7 +120,7 @@ def _mask(mask: Any, shape: tuple[int, ...], name: str) -> NDArray[np.bool_]:
         shown = open_picture(mask, argument="mask")
         keep: NDArray[np.bool_] = shown.grey * shown.opacity > 0.5
     else:
-        keep = _checks.real_array(mask, "mask") > 0
+        keep = _validation.real_array(mask, "mask") > 0
     if keep.shape != shape:
         raise InkError(
             f"{name}: the mask must be as large as the image, {shape[1]} × {shape[0]} pixels, got "

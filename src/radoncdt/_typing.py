@@ -1,0 +1,13 @@
+"""Types that many modules share."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+"""An array of float64."""
+
+OnProgress: TypeAlias = Callable[[int, int, str], None]
+"""Called as ``on_progress(done, total, task)`` during long work; `task` says in words what is being done."""

@@ -1,0 +1,92 @@
+"""Progress of long commands on stderr: a bar on a terminal, and one line every 30 seconds in a log file."""
+
+import sys
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, TextIO
+
+from radoncdt._extras import require
+
+DELAY = 2  # seconds before a bar appears
+EVERY = 30.0  # seconds between two lines in a log file
+FORMAT = "{desc} {percentage:3.0f}%|{bar}| {elapsed} elapsed, {remaining} left"
+
+
+class Bar:
+    """Shows progress; an instance is the `on_progress` callback of library functions.
+
+    A new bar begins whenever the total changes or the count falls, so that one instance serves several tasks in a row.
+
+    Parameters
+    ----------
+    file : text file, optional
+        stderr by default.
+    clock : callable
+        Returns the time in seconds.
+
+    Examples
+    --------
+    >>> from radoncdt.cli.progress import Bar
+    >>> with Bar() as bar:
+    ...     for done in range(11):
+    ...         bar(done, 10, "counting")
+    """
+
+    def __init__(self, *, file: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._file = sys.stderr if file is None else file  # a program without a console has no stderr
+        self._clock = clock
+        self._done = self._total = 0
+        self._began = self._written = clock()
+        self._bar: Any = None
+
+    def __call__(self, done: int, total: int, task: str) -> None:
+        if self._file is None:
+            return
+        if total != self._total or done < self._done:
+            self._begin(total)
+        if self._bar is not None:
+            self._bar.set_description_str(task, refresh=False)
+            self._bar.update(done - self._done)
+        elif self._clock() - self._written >= EVERY:
+            self._written = self._clock()
+            left = (self._written - self._began) * (total - done) / max(1, done)
+            print(f"radoncdt: {task}: {done / max(1, total):.0%}, {_in_words(left)} left", file=self._file, flush=True)
+        self._done = done
+
+    def _begin(self, total: int) -> None:
+        self.close()
+        self._done, self._total = 0, total
+        self._began = self._written = self._clock()
+        if self._file.isatty():
+            tqdm = require("tqdm", "showing progress").tqdm
+            self._bar = tqdm(total=total, delay=DELAY, file=self._file, bar_format=FORMAT, smoothing=0)
+
+    def write(self, line: str) -> None:
+        """Print a line on the same file; a bar makes room for it."""
+        if self._bar is not None:
+            self._bar.write(line, file=self._file)
+        elif self._file is not None:
+            print(line, file=self._file)
+
+    def close(self) -> None:
+        """Finish the bar, if there is one."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+    def __enter__(self) -> "Bar":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _in_words(seconds: float) -> str:
+    """A duration, rounded up."""
+    minutes = -int(-seconds // 60)
+    if seconds <= 60:
+        return f"{-int(-seconds // 1)} s"
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

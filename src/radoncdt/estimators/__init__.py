@@ -1,0 +1,13 @@
+"""The transforms and the nearest neighbours as scikit-learn estimators."""
+
+from radoncdt.estimators.neighbors import AffineNeighbors, AffineNeighborsClassifier
+from radoncdt.estimators.subspaces import NearestSubspaceClassifier
+from radoncdt.estimators.transformers import NormalizedRadonCDT, RadonCDT
+
+__all__ = [
+    "AffineNeighbors",
+    "AffineNeighborsClassifier",
+    "NearestSubspaceClassifier",
+    "NormalizedRadonCDT",
+    "RadonCDT",
+]

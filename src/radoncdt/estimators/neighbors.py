@@ -1,0 +1,345 @@
+"""Nearest neighbours however images were moved, as scikit-learn estimators.
+
+`X` is an array of images (n, H, W), a list of images of any sizes and PointClouds, with `image_shape` a table of
+flattened images, or `Descriptors`, which need not be computed again.
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils import Tags, assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from radoncdt import _threads, _validation
+from radoncdt._bright_paper import read_measures
+from radoncdt._typing import Floats
+from radoncdt._validation import ArgumentValueError
+from radoncdt.estimators.transformers import OfImages
+from radoncdt.matching.descriptors import Descriptors, Settings, described, joined
+from radoncdt.matching.index import AffineIndex
+from radoncdt.matching.registration import Plausible
+
+WEIGHTS = ("uniform", "distance")
+
+
+class _Neighbors(OfImages):
+    """What both have in common."""
+
+    n_neighbors: Any
+    reflections: Any
+    n_angles: Any
+    n_levels: Any
+    moments: Any
+    nu: Any
+    trim: Any
+    max_aspect: Any
+    max_shear: Any
+    max_scale: Any
+    similarity: Any
+    n_jobs: Any
+
+    def _fit(self, X: Any) -> None:  # noqa: N803
+        _validation.count(self.n_neighbors, "n_neighbors", 1)
+        _validation.instance(self.reflections, "reflections", bool)
+        _threads.n_workers(self.n_jobs, 0)
+        plausible = Plausible(self.max_aspect, self.max_shear, self.max_scale, self.similarity)
+        settings = Settings.choose(self.n_angles, self.n_levels, self.moments, self.nu, self.trim)
+        self.descriptors_ = self._described(X, settings, reset=True)
+        self.n_samples_fit_ = len(self.descriptors_)
+        self._index = AffineIndex(self.descriptors_, self.reflections, plausible)
+
+    def _described(self, X: Any, settings: Settings, *, reset: bool) -> Descriptors:  # noqa: N803
+        X = joined(X)
+        if not isinstance(X, Descriptors):
+            return described(read_measures(self._read(X, reset=reset)), settings, self.n_jobs)
+        if len(X) == 0:
+            raise ArgumentValueError("X", "must hold at least one descriptor, got none")
+        for name, ours, given in zip(Settings._fields, settings, X.settings):
+            if ours != given:
+                raise ArgumentValueError(
+                    "X", f"must be described with {name}={ours!r}, as this estimator has it, got {given!r}"
+                )
+        if reset:
+            for name in ("n_features_in_", "feature_names_in_"):  # of a table that was fitted before
+                self.__dict__.pop(name, None)
+        return X
+
+    def kneighbors(
+        self,
+        X: Any = None,  # noqa: N803
+        n_neighbors: int | None = None,
+        return_distance: bool = True,
+    ) -> Any:
+        """The nearest entries of every query, exactly those that comparing with all would find.
+
+        Parameters
+        ----------
+        X : images or Descriptors, optional
+            The queries; by default the entries themselves, each being no neighbour of its own.
+        n_neighbors : int, optional
+            As many; the parameter of the estimator by default.
+        return_distance : bool
+
+        Returns
+        -------
+        distances : float64 array (n_queries, n_neighbors)
+            The nearest first, of equals the first. Infinite for entries that no plausible map leads to.
+        indices : int array (n_queries, n_neighbors)
+        """
+        check_is_fitted(self)
+        k = _validation.count(self.n_neighbors if n_neighbors is None else n_neighbors, "n_neighbors", 1)
+        queries = self._queries(X)
+        there = self.n_samples_fit_ - (X is None)
+        if k > there:
+            others = " other" if X is None else ""
+            raise ArgumentValueError(
+                "n_neighbors", f"must be at most {there}, for there are {there}{others} entries, got {k}"
+            )
+        distances, indices = self._index.nearest(queries, k, self.n_jobs, but_themselves=X is None)
+        return (distances, indices) if return_distance else indices
+
+    def _queries(self, X: Any) -> Descriptors:  # noqa: N803
+        entries: Descriptors = self.descriptors_
+        return entries if X is None else self._described(X, entries.settings, reset=False)
+
+
+class AffineNeighbors(_Neighbors):
+    """Which images are the same shape, however each was shifted, rotated, scaled, sheared or mirrored?
+
+    The distance is that of `affine_distances`. The search leaves out entries that cannot be among the nearest and
+    returns exactly what comparing with all entries would return.
+
+    Parameters
+    ----------
+    n_neighbors : int, default 5
+    radius : float, default 0.1
+        Of `radius_neighbors`.
+    reflections : bool, default True
+        Whether a mirror image is the same shape.
+    n_angles, n_levels, moments, nu, trim
+        As in `describe`; Descriptors must have been computed with the same.
+    max_aspect, max_shear, max_scale, similarity
+        Which maps, from a query to an entry, are plausible, see `register`; by default all are.
+    image_shape : (int, int), optional
+        Shape (H, W) of images that come flattened, as the rows of a table.
+    n_jobs : int, optional
+        Threads, as elsewhere in scikit-learn: one by default, −1 for all cores.
+
+    Attributes
+    ----------
+    descriptors_ : Descriptors
+        Of the entries.
+    n_samples_fit_ : int
+        How many there are.
+
+    Examples
+    --------
+    >>> neighbors = AffineNeighbors(n_neighbors=1).fit([np.ones((40, 40)), np.tri(60)])
+    >>> moved = push_forward(np.tri(60), [[0.2, -0.9], [1.1, 0.4]], [3, 5], shape=(120, 120))
+    >>> distances, indices = neighbors.kneighbors([moved])
+    >>> indices
+    array([[1]])
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        radius: float = 0.1,
+        *,
+        reflections: bool = True,
+        n_angles: int = 64,
+        n_levels: int = 64,
+        moments: str = "exact",
+        nu: float = 3.0,
+        trim: float = 0.0,
+        max_aspect: float | None = None,
+        max_shear: float | None = None,
+        max_scale: float | None = None,
+        similarity: bool = False,
+        image_shape: tuple[int, int] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.reflections = reflections
+        self.n_angles = n_angles
+        self.n_levels = n_levels
+        self.moments = moments
+        self.nu = nu
+        self.trim = trim
+        self.max_aspect = max_aspect
+        self.max_shear = max_shear
+        self.max_scale = max_scale
+        self.similarity = similarity
+        self.image_shape = image_shape
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> "AffineNeighbors":  # noqa: N803
+        """Describe the entries.
+
+        Parameters
+        ----------
+        X : array (n, H, W), list of images and PointClouds, table (n, H · W), or Descriptors
+        y : ignored
+        """
+        _radius(self.radius)
+        self._fit(X)
+        return self
+
+    def radius_neighbors(
+        self,
+        X: Any = None,  # noqa: N803
+        radius: float | None = None,
+        return_distance: bool = True,
+    ) -> Any:
+        """All entries that are not farther than a radius from a query, the nearest first.
+
+        Parameters
+        ----------
+        X : images or Descriptors, optional
+            The queries; by default the entries themselves, each being no neighbour of its own.
+        radius : float, optional
+            The parameter of the estimator by default.
+        return_distance : bool
+
+        Returns
+        -------
+        distances, indices : object arrays (n_queries,) of arrays
+            Each as long as there are such entries.
+        """
+        check_is_fitted(self)
+        limit = _radius(self.radius if radius is None else radius)
+        found = self._index.within(self._queries(X), limit, self.n_jobs, but_themselves=X is None)
+        distances, indices = np.empty(len(found), object), np.empty(len(found), object)
+        for row, (some, numbers) in enumerate(found):
+            distances[row], indices[row] = some, numbers
+        return (distances, indices) if return_distance else indices
+
+
+def _radius(value: object) -> float:
+    return _validation.number(value, "radius", "a number that is not negative", lambda x: x >= 0)
+
+
+class AffineNeighborsClassifier(ClassifierMixin, _Neighbors):
+    """Classify images by the nearest ones, however they were moved: see `AffineNeighbors`.
+
+    Parameters
+    ----------
+    n_neighbors : int, default 1
+    weights : {"uniform", "distance"}, default "uniform"
+        Whether neighbours count alike, or as one over their distance; those at the distance 0 then count alone.
+    reflections, n_angles, n_levels, moments, nu, trim, image_shape, n_jobs
+        As in `AffineNeighbors`.
+    max_aspect, max_shear, max_scale, similarity
+        As in `AffineNeighbors`. Neighbours that no plausible map leads to have no vote; an image that has no other gets
+        the shares of the classes among the entries, with a warning.
+
+    Attributes
+    ----------
+    classes_ : array
+    descriptors_, n_samples_fit_
+        As in `AffineNeighbors`.
+
+    Examples
+    --------
+    >>> model = AffineNeighborsClassifier().fit([np.ones((40, 40)), np.tri(60)], ["square", "triangle"])
+    >>> model.predict([push_forward(np.tri(60), [[0.2, -0.9], [1.1, 0.4]], [3, 5], shape=(120, 120))])
+    array(['triangle'], dtype='<U8')
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 1,
+        weights: str = "uniform",
+        *,
+        reflections: bool = True,
+        n_angles: int = 64,
+        n_levels: int = 64,
+        moments: str = "exact",
+        nu: float = 3.0,
+        trim: float = 0.0,
+        max_aspect: float | None = None,
+        max_shear: float | None = None,
+        max_scale: float | None = None,
+        similarity: bool = False,
+        image_shape: tuple[int, int] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.reflections = reflections
+        self.n_angles = n_angles
+        self.n_levels = n_levels
+        self.moments = moments
+        self.nu = nu
+        self.trim = trim
+        self.max_aspect = max_aspect
+        self.max_shear = max_shear
+        self.max_scale = max_scale
+        self.similarity = similarity
+        self.image_shape = image_shape
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> "AffineNeighborsClassifier":  # noqa: N803
+        """Describe the entries.
+
+        Parameters
+        ----------
+        X : array (n, H, W), list of images and PointClouds, table (n, H · W), or Descriptors
+        y : array (n,)
+            Their classes.
+        """
+        _validation.choice(self.weights, "weights", WEIGHTS)
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        labels = column_or_1d(y, warn=True)
+        assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+        self._fit(X)
+        if len(labels) != self.n_samples_fit_:
+            raise ArgumentValueError(
+                "y", f"must have a class for each of {self.n_samples_fit_} images, got {len(labels)}"
+            )
+        self.classes_, self._y = np.unique(labels, return_inverse=True)
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
+        """Shares of the classes among the neighbours of every image.
+
+        Returns
+        -------
+        float64 array (n, n_classes)
+            In the order of `classes_`.
+        """
+        distances, indices = self.kneighbors(X)
+        votes = (distances < np.inf).astype(np.float64)
+        if self.weights == "distance":
+            same = distances == 0
+            with np.errstate(divide="ignore"):
+                votes = np.where(same.any(axis=1, keepdims=True), same, votes / distances)
+        shares = np.zeros((len(votes), len(self.classes_)))
+        for column in range(votes.shape[1]):
+            shares[np.arange(len(votes)), self._y[indices[:, column]]] += votes[:, column]
+        lost = np.flatnonzero(shares.sum(axis=1) == 0)
+        if lost.size:
+            warnings.warn(
+                f"{lost.size} of {len(shares)} images have no neighbour within {self._index.plausible}, the first of "
+                f"them `X[{lost[0]}]`; they get the shares of the classes among the entries",
+                stacklevel=2,
+            )
+            shares[lost] = np.bincount(self._y)
+        return shares / shares.sum(axis=1, keepdims=True)
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
+        """The class that most neighbours of every image have; of equals the first in `classes_`."""
+        check_is_fitted(self)
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # on tables of numbers that are no images
+        return tags

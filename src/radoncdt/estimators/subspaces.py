@@ -1,0 +1,120 @@
+"""Nearest subspace: the classifier that Rohde's group uses with R-CDTs, for any features."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from radoncdt import _validation
+from radoncdt._typing import Floats
+from radoncdt._validation import ArgumentValueError
+
+
+class NearestSubspaceClassifier(ClassifierMixin, BaseEstimator):
+    """Classify by the class whose training features span the subspace nearest to a feature vector.
+
+    The deformations that a class allows often fill a convex set of R-CDTs, which a linear subspace contains: for R-CDTs
+    a few images a class span it. The residual is the Euclidean distance to the subspace.
+
+    Parameters
+    ----------
+    n_components : int, float or None, default None
+        Dimensions of a subspace, at most: the leading singular vectors of a class's features. A float between 0 and 1
+        keeps as many as hold this share of their squared norm. None keeps all.
+    center : bool, default False
+        Whether subspaces go through the mean of the class instead of the origin.
+
+    Attributes
+    ----------
+    classes_ : array
+    bases_ : list of arrays (dimension, n_features)
+        Orthonormal, a row each, one list a class.
+    means_ : array (n_classes, n_features)
+        Zeros unless `center`.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> shapes = [np.ones((40, 40)), np.tri(60)]
+    >>> model = make_pipeline(NormalizedRadonCDT(), NearestSubspaceClassifier()).fit(shapes, ["square", "triangle"])
+    >>> model.predict([np.tri(50)[::-1]])
+    array(['triangle'], dtype='<U8')
+    """
+
+    def __init__(self, n_components: int | float | None = None, *, center: bool = False) -> None:
+        self.n_components = n_components
+        self.center = center
+
+    def fit(self, X: Any, y: Any) -> "NearestSubspaceClassifier":  # noqa: N803
+        """Find the subspaces.
+
+        Parameters
+        ----------
+        X : array (n, n_features)
+        y : array (n,)
+        """
+        share = self._share()
+        _validation.instance(self.center, "center", bool)
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, members = np.unique(y, return_inverse=True)
+        self.bases_, means = [], []
+        for k in range(len(self.classes_)):
+            some = X[members == k]
+            means.append(some.mean(axis=0) if self.center else np.zeros(X.shape[1]))
+            self.bases_.append(self._basis(some - means[-1], share))
+        self.means_ = np.array(means)
+        return self
+
+    def _share(self) -> float:
+        """The share of the squared norm to keep; 1 where the dimension is counted, or not limited."""
+        if self.n_components is None:
+            return 1.0
+        if isinstance(self.n_components, (float, np.floating)):
+            if not 0 < self.n_components < 1:
+                raise ArgumentValueError(
+                    "n_components", f"must be between 0 and 1 if it is a float, got {self.n_components!r}"
+                )
+            return float(self.n_components)
+        _validation.count(self.n_components, "n_components", 1)
+        return 1.0
+
+    def _basis(self, vectors: Floats, share: float) -> Floats:
+        _, sizes, basis = np.linalg.svd(vectors, full_matrices=False)
+        rank = int((sizes > sizes[0] * max(vectors.shape) * np.finfo(float).eps).sum()) if sizes[0] > 0 else 0
+        squares = np.cumsum(sizes**2)
+        if share < 1:
+            rank = min(rank, 1 + int(np.searchsorted(squares, share * squares[-1])))
+        elif self.n_components is not None:
+            rank = min(rank, int(self.n_components))
+        return basis[:rank]
+
+    def residuals(self, X: Any) -> Floats:  # noqa: N803
+        """Distances of every row of X to the subspace of every class, (n, n_classes)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        result = np.empty((len(X), len(self.classes_)))
+        for k, (basis, mean) in enumerate(zip(self.bases_, self.means_)):
+            vectors = X - mean
+            result[:, k] = np.linalg.norm(vectors - vectors @ basis.T @ basis, axis=1)
+        return result
+
+    def decision_function(self, X: Any) -> Floats:  # noqa: N803
+        """Minus the residuals; with two classes that of the first minus that of the second, as scikit-learn has it."""
+        residuals = self.residuals(X)
+        return residuals[:, 0] - residuals[:, 1] if len(self.classes_) == 2 else -residuals
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
+        """The class of the nearest subspace; of equals the first in `classes_`."""
+        nearest = self.residuals(X).argmin(axis=1)
+        return self.classes_[nearest]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # where there are more training vectors than features
+        return tags

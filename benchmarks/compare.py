@@ -31,7 +31,7 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from radoncdt import _kernels
-from radoncdt._files import write_whole
+from radoncdt._files import write_atomically
 
 Part = Callable[[list[Peer], bool], Iterator[Record]]
 PARTS: dict[str, Part] = {
@@ -118,7 +118,7 @@ def main() -> int:
             kept.sort(key=lambda record: list(PARTS).index(record["part"]))
             setups = {name: setups[name] for name in PARTS if name in setups} | {part: setup(found)}
             text = json.dumps({"setups": setups, "records": kept}, indent=1, ensure_ascii=False) + "\n"
-            write_whole(out, lambda file, text=text: file.write(text.encode()))  # type: ignore[misc]
+            write_atomically(out, lambda file, text=text: file.write(text.encode()))  # type: ignore[misc]
             print(out)
     return 0
 

@@ -12,7 +12,7 @@ from typing import IO, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt._files import write_whole
+from radoncdt._files import write_atomically
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -93,5 +93,5 @@ def main(doc: str | None, parts: dict[str, list[Callable[[], Iterator[Row]]]], r
             known = json.loads(results.read_text(encoding="utf-8")) if results.exists() else {}
             known[part] = figures
             text = json.dumps(known, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-            write_whole(results, partial(_write, text))
+            write_atomically(results, partial(_write, text))
     return 1 if missed else 0

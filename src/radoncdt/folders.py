@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt._csv import csv_table
+from radoncdt._csv import encode_table
 from radoncdt._progress import track
 from radoncdt._typing import OnProgress
 from radoncdt._validation import ArgumentValueError
@@ -63,7 +63,7 @@ class Predictions(NamedTuple):
     def table(self) -> bytes:
         """A CSV file."""
         columns = zip(self.files, self.labels, self.predicted, self.distances, self.margins, self.nearest)
-        return csv_table(
+        return encode_table(
             ["file", "class", "predicted", "distance", "margin", "nearest"],
             (
                 [str(file), label or "", str(found), round(float(distance), 6), float(f"{margin:.4g}"), str(nearest)]

@@ -250,7 +250,7 @@ def ensure_current() -> Path:
 
 
 def write_reason(folder: Path, reason: str) -> None:
-    """Leave a note for the package that there are no libraries, and why; `_kernels.missing` reads it."""
+    """Leave a note for the package that there are no libraries, and why; `_kernels.explain_missing` reads it."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "build.json").write_text(json.dumps({"missing": reason, "files": []}) + "\n", "utf-8")
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from radoncdt import _threads
 from radoncdt._deformation import bend
+from radoncdt._geometry import ink_box
 from radoncdt._progress import Counter
 from radoncdt._typing import OnProgress
 from radoncdt.catalogue.index import StoredIndex
@@ -58,7 +59,7 @@ def calibrate(
     with opened() as (snapshot, index):
         numbers, same = index.numbers, _by_reference(snapshot)
     chosen = np.random.default_rng(0).permutation(numbers)[:marks].tolist()
-    workers = _threads.n_workers(n_jobs, MARK_WORK * len(chosen))
+    workers = _threads.count_workers(n_jobs, MARK_WORK * len(chosen))
     stands = list[float]()
     counter = Counter(on_progress, len(chosen), "calibrating")
     for start in range(0, len(chosen), AT_ONCE):
@@ -137,8 +138,7 @@ def _by_reference(snapshot: Snapshot) -> dict[int, set[int]]:
 
 def bent(ink: NDArray[np.float32], random: np.random.Generator) -> NDArray[np.float32]:
     """A mark as another hand may have drawn it."""
-    rows, columns = (np.flatnonzero(ink.any(axis=axis)) for axis in (1, 0))
-    part = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    part = ink[ink_box(ink)]
     most = BEND * max(part.shape)
     room = int(np.ceil(most)) + 1
     drawn: NDArray[np.float32] = bend(np.pad(part, room), random, amplitude=(most / 2, most))

@@ -172,7 +172,7 @@ class Catalogue:
     def remove(self, numbers: Sequence[int]) -> None:
         """Forget entries. The image files stay where they are."""
         chosen = sorted(
-            {_validation.count(number, "numbers", 1) for number in _validation.sequence(numbers, "numbers")}
+            {_validation.check_count(number, "numbers", 1) for number in _validation.check_sequence(numbers, "numbers")}
         )
         with self._store.transaction() as transaction:
             transaction.check_entries(chosen, parts=True)
@@ -290,7 +290,7 @@ class Catalogue:
         CatalogueError
             When there are fewer than 30 entries.
         """
-        _validation.count(marks, "marks", 20)
+        _validation.check_count(marks, "marks", 20)
         if len(self) < FEWEST:
             raise CatalogueError(f"{self.path}: has {len(self)} entries, too few to learn chances; {FEWEST} are enough")
         with self._learning:
@@ -357,9 +357,9 @@ class Catalogue:
         **ink
             Options of `radoncdt.ink.InkOptions`.
         """
-        _validation.count(top, "top", 1)
-        _validation.instance(reflections, "reflections", bool)
-        _validation.instance(chances, "chances", bool)
+        _validation.check_count(top, "top", 1)
+        _validation.check_instance(reflections, "reflections", bool)
+        _validation.check_instance(chances, "chances", bool)
         plausible, size = Plausible(max_aspect, max_shear), None if size_mm is None else _size(size_mm)
         options = {"kind": "drawing", **ink}
         with self._store.snapshot() as snapshot:
@@ -389,7 +389,7 @@ def _entries(snapshot: Snapshot, numbers: Any = None) -> list[dict[str, Any]]:
 
 
 def _size(value: object) -> tuple[float, float]:
-    sides = _validation.finite_array(value, "size_mm")
+    sides = _validation.check_finite_array(value, "size_mm")
     if sides.shape != (2,) or not (sides > 0).all():
         raise ArgumentValueError("size_mm", f"must be width and height in millimetres, got {value!r}")
     return float(sides[0]), float(sides[1])

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt._text import shortened
+from radoncdt._text import shorten
 from radoncdt._validation import ArgumentTypeError
 from radoncdt.catalogue.errors import CatalogueError
 from radoncdt.catalogue.metadata import LONGEST_TITLE
@@ -110,11 +110,11 @@ def admitted(snapshot: Snapshot, condition: str) -> NDArray[np.int64]:
 
 def _check_text(condition: object) -> None:
     if not isinstance(condition, str):
-        raise ArgumentTypeError("where", f"must be a condition in SQL, got {shortened(repr(condition))}")
+        raise ArgumentTypeError("where", f"must be a condition in SQL, got {shorten(repr(condition))}")
     try:
         size = len(condition.encode())
     except UnicodeEncodeError:
-        raise CatalogueError(f"--where must be a condition in UTF-8, got {shortened(repr(condition))}") from None
+        raise CatalogueError(f"--where must be a condition in UTF-8, got {shorten(repr(condition))}") from None
     if "\0" in condition:
         raise CatalogueError("--where must be a condition, got one with a NUL character")
     if size > LONGEST:
@@ -159,7 +159,7 @@ def _wrong(condition: str, why: str, columns: list[str]) -> CatalogueError:
     hint = f" (did you mean {close[0]}?)" if close else " (texts are in single quotes)" if missing else ""
     return CatalogueError(
         "--where must be a condition on metadata, such as motif = 'crown' and date < 1500, got "
-        f"{shortened(repr(condition))}: {shortened(why)}{hint}; the columns are {shortened(', '.join(known), 1000)}"
+        f"{shorten(repr(condition))}: {shorten(why)}{hint}; the columns are {shorten(', '.join(known), 1000)}"
     )
 
 

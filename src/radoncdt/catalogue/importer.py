@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import _threads
+from radoncdt._geometry import ink_box
 from radoncdt._progress import Counter
 from radoncdt._typing import OnProgress
 from radoncdt.catalogue.line_fit import PICTURE_SIDE
@@ -181,8 +182,8 @@ def _examine(file: str, digest: str, task: Task) -> Result:
 
 def box_of(ink: NDArray[np.float32]) -> tuple[int, int]:
     """Width and height of the box around all ink."""
-    columns, rows = (np.flatnonzero(ink.any(axis=axis)) for axis in (0, 1))
-    return int(columns[-1] - columns[0] + 1), int(rows[-1] - rows[0] + 1)
+    height, width = ink[ink_box(ink)].shape
+    return width, height
 
 
 def picture_of_ink(ink: NDArray[np.float32]) -> bytes:
@@ -286,7 +287,7 @@ def _one_at_a_time(tasks: Iterable[Task]) -> Iterator[list[Result]]:
 
 def workers_for(count: int, n_jobs: int | None, dask: str | None) -> Workers:
     """Who reads so many images."""
-    several = _threads.n_workers(n_jobs, count * _threads.WORTH_A_THREAD) > 1
+    several = _threads.count_workers(n_jobs, count * _threads.WORK_PER_THREAD) > 1
     if dask is not None:
         return Dask(dask)
     return Processes(n_jobs) if several and count >= WORTH_PROCESSES else OneByOne()

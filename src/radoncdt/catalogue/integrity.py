@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from radoncdt._progress import Counter
-from radoncdt._text import shortened
+from radoncdt._text import shorten
 from radoncdt._typing import OnProgress
 from radoncdt.catalogue import records, schema
 from radoncdt.catalogue.errors import CatalogueError
@@ -83,7 +83,7 @@ def _table(snapshot: Snapshot, kind: Kind) -> Problems:
     """Problems of rows that belong to no entry."""
     for *fields, checksum in snapshot.stored(kind):
         for what in records.problems_of(kind, fields, checksum, version=snapshot.version):
-            yield Problem(None, f"{shortened(repr(fields[0]))} in {what}")
+            yield Problem(None, f"{shorten(repr(fields[0]))} in {what}")
 
 
 def _settings(snapshot: Snapshot) -> Problems:

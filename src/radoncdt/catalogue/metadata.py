@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from radoncdt._csv import unguarded
-from radoncdt._text import shortened
+from radoncdt._csv import unguard
+from radoncdt._text import shorten
 
 Value = str | float | int | None
 
@@ -122,12 +122,12 @@ def read_table(path: str | os.PathLike[str]) -> Table:
         if len(cells) > len(titles):
             problems.append(f"{where}: has {len(cells)} cells, but there are {len(titles)} columns")
             continue
-        row = {title: unguarded(cell) for title, cell in zip(titles, cells)}
+        row = {title: unguard(cell) for title, cell in zip(titles, cells)}
         name = row.get(FILE, "")
         if not name.strip():
             problems.append(f"{where}: names no file")
         elif name in table:
-            problems.append(f"{where}: the file {shortened(repr(name))} has a line already")
+            problems.append(f"{where}: the file {shorten(repr(name))} has a line already")
         else:
             table[name] = _values(row, where, problems)
             table.written.setdefault(_plain(name), name)
@@ -189,7 +189,7 @@ def _long_cell(record: str, separator: str) -> int | None:
 
 
 def _too_long(path: object, line: int, titles: list[str], column: int, count: int | None = None) -> str:
-    name = repr(shortened(titles[column])) if column < len(titles) else str(column + 1)
+    name = repr(shorten(titles[column])) if column < len(titles) else str(column + 1)
     got = "" if count is None else f", got {count:,}"
     return f"{path}, line {line}: the cell in column {name} must have at most {LONGEST:,} characters{got}"
 
@@ -208,21 +208,21 @@ def _values(row: dict[str, str], where: str, problems: list[str]) -> dict[str, V
 
 def _check_titles(path: object, titles: list[str]) -> None:
     if FILE not in titles:
-        got = shortened(", ".join(titles)) or "an empty file"
+        got = shorten(", ".join(titles)) or "an empty file"
         raise MetadataError(f"{path}: must have a column {FILE!r}, got {got}")
     if len(titles) > MOST_COLUMNS:
         raise MetadataError(f"{path}: must not have more than {MOST_COLUMNS} columns, got {len(titles)}")
     for title in titles:
         if titles.count(title) > 1 or not title:
             why = "is there twice" if titles.count(title) > 1 else "is empty"
-            raise MetadataError(f"{path}: the title {shortened(repr(title))} of a column {why}")
+            raise MetadataError(f"{path}: the title {shorten(repr(title))} of a column {why}")
         _check_title(title, str(path))
 
 
 def _check_title(title: str, where: str) -> None:
     if len(title) > LONGEST_TITLE:
         raise MetadataError(
-            f"{where}: the title of a column must have at most {LONGEST_TITLE} characters, got {shortened(repr(title))}"
+            f"{where}: the title of a column must have at most {LONGEST_TITLE} characters, got {shorten(repr(title))}"
         )
 
 
@@ -240,15 +240,13 @@ def typed(title: str, cell: str, where: str) -> Value:
     if len(text) > LONGEST:
         raise MetadataError(f"{where}: {title} must have at most {LONGEST:,} characters, got {len(text):,}")
     if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
-        raise MetadataError(
-            f"{where}: {title} must be text in UTF-8 without NUL characters, got {shortened(repr(text))}"
-        )
+        raise MetadataError(f"{where}: {title} must be text in UTF-8 without NUL characters, got {shorten(repr(text))}")
     if not text or title not in KNOWN:
         return text or None
     try:
         return KNOWN[title].read(text)
     except ValueError:
-        raise MetadataError(f"{where}: {title} must be {KNOWN[title].what}, got {shortened(repr(text))}") from None
+        raise MetadataError(f"{where}: {title} must be {KNOWN[title].what}, got {shorten(repr(text))}") from None
 
 
 def _plain(name: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt._text import LONGEST, shortened
+from radoncdt._text import MAX_LENGTH, shorten
 from radoncdt.catalogue.metadata import KNOWN
 from radoncdt.ink import InkOptions
 from radoncdt.matching.descriptors import Descriptors, Settings
@@ -194,7 +194,7 @@ def problems_of(kind: Kind, values: Sequence[Any], stored: Any, *, version: int)
 
 def _given(value: Any) -> str:
     """A value as a message shows it, whatever it is and however long."""
-    return shortened(repr(value[:LONGEST] if isinstance(value, (str, bytes)) else value))
+    return shorten(repr(value[:MAX_LENGTH] if isinstance(value, (str, bytes)) else value))
 
 
 # ---------------------------------------------------------------- values within fields

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt._progress import track
-from radoncdt._text import printable
+from radoncdt._text import escape_unprintable
 from radoncdt._typing import OnProgress
 from radoncdt.catalogue.catalogue import Catalogue
 from radoncdt.catalogue.export import table
@@ -80,7 +80,7 @@ def html(
 
 def _shown(text: str | PathLike[str]) -> str:
     """A text from outside as HTML."""
-    return escape(printable(text))
+    return escape(escape_unprintable(text))
 
 
 def _short(result: Result) -> str:

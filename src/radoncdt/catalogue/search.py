@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import _threads
-from radoncdt._text import printable
+from radoncdt._text import escape_unprintable
 from radoncdt.catalogue import records
 from radoncdt.catalogue.importer import box_of
 from radoncdt.catalogue.index import StoredIndex
@@ -99,10 +99,10 @@ def query_of(image: Any, roi: Any, mask: Any, ink: dict[str, Any], settings: Set
     is_file = isinstance(image, (str, os.PathLike))
     measure = read_ink(image, roi=roi, mask=mask, **ink) if is_file else find_ink(image, roi=roi, mask=mask, **ink)
     if remark := doubt(measure, InkOptions(**ink)):
-        warnings.warn(f"{printable(image) if is_file else 'image'}: {remark}", stacklevel=4)
+        warnings.warn(f"{escape_unprintable(image) if is_file else 'image'}: {remark}", stacklevel=4)
     descriptor = described(Batch.read(measure), settings, n_jobs)
     return Query(
-        printable(image) if is_file else "image",
+        escape_unprintable(image) if is_file else "image",
         os.fspath(image) if is_file else None,
         measure,
         descriptor,
@@ -194,7 +194,7 @@ def _fits(
             raise snapshot.damaged(records.PICTURES, number, f"its picture cannot be read: {error}") from error
         fits[order[k]] = refine(first, query.points, targets, size, limits.plausible)
 
-    _threads.for_each(fit, range(len(numbers)), _threads.n_workers(n_jobs, FIT_WORK * len(numbers)))
+    _threads.for_each(fit, range(len(numbers)), _threads.count_workers(n_jobs, FIT_WORK * len(numbers)))
     return fits
 
 

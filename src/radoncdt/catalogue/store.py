@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt._text import shortened
+from radoncdt._text import shorten
 from radoncdt._validation import ArgumentTypeError
 from radoncdt.catalogue import connection, migration, records, schema
 from radoncdt.catalogue.connection import explaining
@@ -151,10 +151,10 @@ class Snapshot:
     def damaged(self, kind: Kind, key: Any, problem: str) -> CatalogueError:
         """The error that names a damaged row."""
         if kind.key in ("id", "entry") and kind is not records.SUMMARIES:
-            row = f"entry {shortened(repr(key))}"
+            row = f"entry {shorten(repr(key))}"
             advice = "; remove the entry and add its image again" if type(key) is int else ""
         else:
-            row, advice = f"{kind.table} {shortened(repr(key))}", ""
+            row, advice = f"{kind.table} {shorten(repr(key))}", ""
         return CatalogueError(f"{self.store.path}: {row} is damaged: {problem}{advice}")
 
     # ------------------------------------------------------------ settings

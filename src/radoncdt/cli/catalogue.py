@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from radoncdt._files import write_whole
-from radoncdt._text import shortened
+from radoncdt._files import write_atomically
+from radoncdt._text import shorten
 from radoncdt.catalogue import Catalogue, CatalogueError, MetadataError
 from radoncdt.catalogue.calibration import MARKS
 from radoncdt.catalogue.errors import DamagedEntryWarning
@@ -231,7 +231,7 @@ def _list(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         entries = catalogue.entries(options.where)
     for entry in entries:
         known = [f"{name}: {value}" for name, value in entry.items() if name not in OWN and value is not None]
-        say("  ".join([str(entry["entry"]), entry["file"], *map(shortened, known)]))
+        say("  ".join([str(entry["entry"]), entry["file"], *map(shorten, known)]))
     if not entries:
         complain(
             f"{options.catalogue}: {'no entry fulfils the condition' if options.where else 'there are no entries'}"
@@ -254,7 +254,7 @@ def _show(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
             say(f"{name:18} {value}")
     say(f"{'ink':18} {', '.join(f'{name} {value}' for name, value in ink.items())}")
     if options.picture is not None:
-        write_whole(options.picture, partial(write, picture))
+        write_atomically(options.picture, partial(write, picture))
         say(f"{'picture':18} {options.picture}")
     return 0
 

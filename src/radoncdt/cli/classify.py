@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from radoncdt._files import write_whole
+from radoncdt._files import write_atomically
 from radoncdt.cli.messages import complain, say
 from radoncdt.cli.options import (
     check_jobs,
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         parser.error(in_words_of_the_command(error))
     for message in found.refused:
         complain(message)
-    write_whole(options.out, partial(write, found.table()))
+    write_atomically(options.out, partial(write, found.table()))
     accuracies = found.accuracies
     for name, (right, count) in accuracies.items():
         say(f"{name:30} {right:5} of {count:5} right, {right / count:.3f}")
@@ -82,7 +82,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     if options.confusion is not None:
         if accuracies:
             figure: Any = radoncdt.plot.confusion(found.confusion(), found.classes).figure
-            write_whole(options.confusion, partial(figure.savefig, format=options.confusion.suffix[1:], dpi=110))
+            write_atomically(options.confusion, partial(figure.savefig, format=options.confusion.suffix[1:], dpi=110))
             say(str(options.confusion))
         else:
             complain("no image is in a folder named as a class; --confusion draws nothing")

@@ -8,7 +8,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from radoncdt._files import write_whole
+from radoncdt._files import write_atomically
 from radoncdt.cli.messages import complain, say
 from radoncdt.cli.options import (
     check_matplotlib,
@@ -71,9 +71,9 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         import radoncdt
 
         figure: Any = radoncdt.plot.steps(steps)
-        write_whole(options.show, partial(figure.savefig, format=options.show.suffix[1:], dpi=110))
+        write_atomically(options.show, partial(figure.savefig, format=options.show.suffix[1:], dpi=110))
     if options.out is not None:
-        write_whole(options.out, partial(_save, ink))
+        write_atomically(options.out, partial(_save, ink))
     say(f"{options.file}: {ink.shape[1]} × {ink.shape[0]} pixels, {np.mean(ink > 0):.1%} of them ink")
     return 0
 

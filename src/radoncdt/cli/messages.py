@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import NoReturn
 
-from radoncdt._text import printable
+from radoncdt._text import escape_unprintable
 
 
 class Parser(argparse.ArgumentParser):
@@ -12,14 +12,14 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print a message and exit with status 2."""
-        super().error(printable(message))
+        super().error(escape_unprintable(message))
 
 
 def say(line: str) -> None:
     """Print a line with names or other texts from outside."""
-    print(printable(line))
+    print(escape_unprintable(line))
 
 
 def complain(message: str) -> None:
     """Print a line on stderr that says what is wrong."""
-    print(f"radoncdt: {printable(message)}", file=sys.stderr)
+    print(f"radoncdt: {escape_unprintable(message)}", file=sys.stderr)

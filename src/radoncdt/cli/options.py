@@ -10,7 +10,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt._validation import MOST_ANGLES, MOST_LEVELS
+from radoncdt._validation import MAX_ANGLES, MAX_LEVELS
 from radoncdt.ink import INKS, KINDS, InkError, image_files, read_ink
 from radoncdt.ink.kinds import SPECKS
 
@@ -98,7 +98,7 @@ def common_options() -> argparse.ArgumentParser:
 
 
 def check_counts(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
-    for name, least, most in (("angles", 1, MOST_ANGLES), ("levels", 2, MOST_LEVELS)):
+    for name, least, most in (("angles", 1, MAX_ANGLES), ("levels", 2, MAX_LEVELS)):
         if getattr(options, name) < least:
             parser.error(f"--{name} must be at least {least}, got {getattr(options, name)}")
         if getattr(options, name) > most:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import radoncdt
-from radoncdt._files import write_whole
+from radoncdt._files import write_atomically
 from radoncdt.cli.messages import complain
 from radoncdt.cli.options import (
     check_counts,
@@ -104,10 +104,10 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         maps = [_record(each) for each in (found, *found.alternatives)]
         names = {"moving": str(options.moving), "fixed": str(options.fixed)}
         text = json.dumps({**names, "maps": maps}, indent=1, ensure_ascii=True) + "\n"
-        write_whole(options.json, partial(write, text))
+        write_atomically(options.json, partial(write, text))
     if options.out is not None:
         figure: Any = radoncdt.plot.overlay(moving, fixed, found).figure
-        write_whole(options.out, partial(figure.savefig, format=options.out.suffix[1:], dpi=110))
+        write_atomically(options.out, partial(figure.savefig, format=options.out.suffix[1:], dpi=110))
     print(found)
     with np.printoptions(precision=6, suppress=True):
         print(found.pixel_matrix)

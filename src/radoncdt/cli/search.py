@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.linalg import LinAlgError
 
-from radoncdt._files import write_whole
+from radoncdt._files import write_atomically
 from radoncdt._progress import track
 from radoncdt.catalogue import Catalogue, CatalogueError, Result
 from radoncdt.catalogue import report as pages
@@ -163,7 +163,9 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
                 if not options.quiet:
                     _print(result, several)
             if options.report is not None:
-                write_whole(options.report, partial(write, pages.html(catalogue, results, failures, on_progress=bar)))
+                write_atomically(
+                    options.report, partial(write, pages.html(catalogue, results, failures, on_progress=bar))
+                )
                 say(str(options.report))
     except CatalogueError as error:
         complain(str(error))
@@ -172,7 +174,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         parser.error(in_words_of_the_command(error))
     if options.csv is not None:
         table = pages.csv(results)
-        write_whole(options.csv, partial(write, table))
+        write_atomically(options.csv, partial(write, table))
         say(str(options.csv))
     return 1 if failures else 0
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import radoncdt
-from radoncdt._files import write_whole
-from radoncdt._text import printable
+from radoncdt._files import write_atomically
+from radoncdt._text import escape_unprintable
 from radoncdt.cli.messages import complain, say
 from radoncdt.cli.options import check_counts, check_matplotlib, check_output, common_options, drawable, files, inks
 
@@ -46,12 +46,12 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     for path, image in inks(paths, options.ink, refuse):
         figure = _figure(window)
         radoncdt.plot.pipeline(image, n_angles=options.angles, n_levels=options.levels, axes=figure.subplots(2, 3))
-        figure.suptitle(printable(path.name))
+        figure.suptitle(escape_unprintable(path.name))
         if window:
             continue
         target = out if out is not None and not out.is_dir() else _unused(out or Path(), path.stem, written)
         written.add(target.resolve())
-        write_whole(target, partial(figure.savefig, format=target.suffix[1:], dpi=110))
+        write_atomically(target, partial(figure.savefig, format=target.suffix[1:], dpi=110))
         say(str(target))
     if window and len(refused) < len(paths):
         from matplotlib import pyplot

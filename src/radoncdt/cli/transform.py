@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import radoncdt
-from radoncdt._csv import csv_row
-from radoncdt._files import write_whole
+from radoncdt._csv import guard_row
+from radoncdt._files import write_atomically
+from radoncdt._pooling import N_COMPONENTS, POOLS, WHITENED_POOLS, check_pool, choose_directions
 from radoncdt._progress import track
-from radoncdt._rcdt import DIRECTIONS, N_COMPONENTS, POOLS, WHITENED_POOLS, check_pool, choose_directions
-from radoncdt._text import printable
+from radoncdt._rcdt import DIRECTIONS
+from radoncdt._text import escape_unprintable
 from radoncdt.cli.messages import complain, say
 from radoncdt.cli.options import (
     check_counts,
@@ -107,7 +108,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
 
         def refuse(message: str) -> None:
             refused.append(message)
-            bar.write(f"radoncdt: {printable(message)}")
+            bar.write(f"radoncdt: {escape_unprintable(message)}")
 
         waiting: list[NDArray[np.float32]] = []
         for path, image in inks(track(paths, bar, "reading images"), options.ink, refuse):
@@ -132,7 +133,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         else:
             _save_csv(file, names, list(transformer.get_feature_names_out()), features)
 
-    write_whole(options.out, save)
+    write_atomically(options.out, save)
     left_out = f", {len(refused)} refused" if refused else ""
     say(f"{options.out}: {features.shape[1]} features of {len(names)} images{left_out}")
     return 1 if refused else 0
@@ -142,6 +143,6 @@ def _save_csv(file: IO[bytes], names: list[str], columns: list[str], features: N
     text = io.TextIOWrapper(file, "utf-8", "surrogateescape", newline="")  # file names may be any bytes
     writer = csv.writer(text)
     writer.writerow(["file", *columns])
-    writer.writerows(csv_row([name, *row]) for name, row in zip(names, features.tolist()))
+    writer.writerows(guard_row([name, *row]) for name, row in zip(names, features.tolist()))
     text.flush()
     text.detach()

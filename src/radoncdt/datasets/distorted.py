@@ -105,8 +105,8 @@ def few_shot(
     >>> images.shape, labels.tolist()
     ((4, 256, 256), ['circle-star1', 'circle-star1', 'shield-square', 'shield-square'])
     """
-    distortion = FEW_SHOT[_validation.choice(name, "name", tuple(FEW_SHOT))]
-    n, random = _validation.count(n, "n", 1, _validation.MOST_IMAGES), generator(rng)
+    distortion = FEW_SHOT[_validation.check_choice(name, "name", tuple(FEW_SHOT))]
+    n, random = _validation.check_count(n, "n", 1, _validation.MAX_IMAGES), generator(rng)
     amplitude = distortion.amplitude if amplitude is None else amplitude
     dots = distortion.dots if dots is None else dots
     sources = _digits(classes, n, mnist) if name == "linmnist10" else _symbols(classes, n)
@@ -121,9 +121,9 @@ def few_shot(
 
 
 def _symbols(classes: Sequence[Any] | None, n: int) -> dict[str, Image]:
-    names = TEMPLATES if classes is None else _validation.sequence(classes, "classes")
+    names = TEMPLATES if classes is None else _validation.check_sequence(classes, "classes")
     for name in names:
-        _validation.choice(name, "classes", (*TEMPLATES, *SHAPES))
+        _validation.check_choice(name, "classes", (*TEMPLATES, *SHAPES))
     drawn = templates(names, canvas=SYMBOL_CANVAS)
     return {name: np.broadcast_to(image, (n, *image.shape)) for name, image in drawn.items()}
 
@@ -131,12 +131,12 @@ def _symbols(classes: Sequence[Any] | None, n: int) -> dict[str, Image]:
 def _digits(classes: Sequence[Any] | None, n: int, mnist: Mnist | None) -> dict[int, Image]:
     from scipy.ndimage import zoom
 
-    names = range(10) if classes is None else _validation.sequence(classes, "classes")
+    names = range(10) if classes is None else _validation.check_sequence(classes, "classes")
     mnist = load_mnist() if mnist is None else mnist
-    _validation.instance(mnist, "mnist", Mnist)
+    _validation.check_instance(mnist, "mnist", Mnist)
     sources = {}
     for i, digit in enumerate(names):
-        if _validation.count(digit, f"classes[{i}]", 0) > 9:
+        if _validation.check_count(digit, f"classes[{i}]", 0) > 9:
             raise ArgumentValueError("classes", f"must be digits, got {digit}")
         images = mnist.first(digit, n).astype(np.float32)
         images /= np.maximum(images.max(axis=(1, 2), keepdims=True), 1)

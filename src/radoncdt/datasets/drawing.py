@@ -106,14 +106,14 @@ def templates(
     >>> {name: image.shape for name, image in images.items()}
     {'circle-star1': (64, 64), 'shield-triangle': (64, 64)}
     """
-    size = _validation.count(size, "size", 1, _validation.MOST_SIDE)
-    canvas = size if canvas is None else _validation.count(canvas, "canvas", size, _validation.MOST_SIDE)
+    size = _validation.check_count(size, "size", 1, _validation.MAX_SIDE)
+    canvas = size if canvas is None else _validation.check_count(canvas, "canvas", size, _validation.MAX_SIDE)
     if (canvas - size) % 2:
         raise ArgumentValueError("canvas", f"must differ from `size` by an even number, got {canvas} and {size}")
-    chosen = TEMPLATES if names is None else _validation.sequence(names, "names")
+    chosen = TEMPLATES if names is None else _validation.check_sequence(names, "names")
     images = {}
     for name in chosen:
-        _validation.choice(name, "names", (*TEMPLATES, *SHAPES))
+        _validation.check_choice(name, "names", (*TEMPLATES, *SHAPES))
         image = np.zeros((size, size), np.float32)
         for shape, scale, height in _parts(name):
             lines = [scale * line + [0, height] for line in _lines(shape)]
@@ -150,11 +150,11 @@ def draw(lines: Sequence[ArrayLike], *, size: int = 128, line_width: float = 4.0
            [1. , 1. , 1. , 1. ],
            [0.5, 0.5, 0.5, 0.5]], dtype=float32)
     """
-    size = _validation.count(size, "size", 1, _validation.MOST_SIDE)
-    width = _validation.number(line_width, "line_width", "a positive number", lambda x: x > 0)
+    size = _validation.check_count(size, "size", 1, _validation.MAX_SIDE)
+    width = _validation.check_number(line_width, "line_width", "a positive number", lambda x: x > 0)
     image = np.zeros((size, size))
-    for i, line in enumerate(_validation.sequence(lines, "lines")):
-        corners = _validation.coordinates(line, f"lines[{i}]")
+    for i, line in enumerate(_validation.check_sequence(lines, "lines")):
+        corners = _validation.check_coordinates(line, f"lines[{i}]")
         if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 2:
             raise ArgumentValueError(f"lines[{i}]", f"must have shape (n, 2) with n ≥ 2, got {corners.shape}")
         stroke(image, _pixels(corners, size), width)

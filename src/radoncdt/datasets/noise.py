@@ -174,7 +174,7 @@ def _within(random: np.random.Generator, layer: NDArray[Any], extent: float) -> 
 
 
 def _pair(values: Pair, name: str) -> tuple[float, float]:
-    pair = _validation.finite_array(values, name)
+    pair = _validation.check_finite_array(values, name)
     if pair.shape != (2,) or not 0 <= pair[0] <= pair[1]:
         raise ArgumentValueError(name, f"must be a pair 0 ≤ low ≤ high, got {values!r}")
     return float(pair[0]), float(pair[1])

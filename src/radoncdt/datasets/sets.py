@@ -79,11 +79,11 @@ def academic(
     >>> labels
     array(['square', 'square', 'star8', 'star8'], dtype='<U6')
     """
-    names = _validation.sequence(classes, "classes")
+    names = _validation.check_sequence(classes, "classes")
     for name in names:
-        _validation.choice(name, "classes", (*TEMPLATES, *SHAPES))
+        _validation.check_choice(name, "classes", (*TEMPLATES, *SHAPES))
     drawn = templates(names, size=size, line_width=line_width, canvas=canvas)
-    n = _validation.count(n, "n", 1, _validation.MOST_IMAGES)
+    n = _validation.check_count(n, "n", 1, _validation.MAX_IMAGES)
     sources = [np.broadcast_to(drawn[name], (n, canvas, canvas)) for name in names]
     return _copies(sources, np.array(names), rng, distribution, n_maps)
 
@@ -126,11 +126,12 @@ def lin_mnist(
     >>> images, labels, maps = datasets.lin_mnist([1, 5, 7], 50, rng=0, n_maps=10)  # doctest: +SKIP
     """
     mnist = load_mnist() if mnist is None else mnist
-    _validation.instance(mnist, "mnist", Mnist)
-    n = _validation.count(n, "n", 1, _validation.MOST_IMAGES)
-    canvas = _validation.count(canvas, "canvas", 28, _validation.MOST_SIDE)
+    _validation.check_instance(mnist, "mnist", Mnist)
+    n = _validation.check_count(n, "n", 1, _validation.MAX_IMAGES)
+    canvas = _validation.check_count(canvas, "canvas", 28, _validation.MAX_SIDE)
     classes = [
-        _validation.count(digit, f"digits[{i}]", 0) for i, digit in enumerate(_validation.sequence(digits, "digits"))
+        _validation.check_count(digit, f"digits[{i}]", 0)
+        for i, digit in enumerate(_validation.check_sequence(digits, "digits"))
     ]
     if max(classes) > 9:
         raise ArgumentValueError("digits", f"must be digits, got {max(classes)}")
@@ -151,11 +152,11 @@ def _copies(
 ) -> tuple[Image, NDArray[Any], AffineMaps]:
     """Copies of the images of every class, its labels, and the maps."""
     n, random = len(sources[0]), generator(rng)
-    _validation.instance(distribution, "distribution", AffineDistribution)
+    _validation.check_instance(distribution, "distribution", AffineDistribution)
     if n_maps is None:  # a seed a class, so that the first maps of a class do not depend on n
         drawn = [distribution.maps(n, int(seed)) for seed in random.integers(2**63, size=len(sources))]
     else:
-        few = distribution.maps(_validation.count(n_maps, "n_maps", 1, _validation.MOST_IMAGES), random)
+        few = distribution.maps(_validation.check_count(n_maps, "n_maps", 1, _validation.MAX_IMAGES), random)
         drawn = [AffineMaps(*(part[np.arange(n) % n_maps] for part in few))] * len(sources)
     maps = AffineMaps(*(np.concatenate(part) for part in zip(*drawn)))
     images = move(np.concatenate(sources), maps, circular=distribution.circular, stacklevel=4)

@@ -73,7 +73,7 @@ def open_picture(source: Source, data: bytes | None = None, *, argument: str = "
         return _picture_in(_seekable(source, argument), name)
     if isinstance(source, bytes):
         raise ArgumentTypeError(argument, f"must not be bytes; wrap them in io.BytesIO, got {len(source):,} bytes")
-    return picture_of(_validation.real_array(source, argument), name)
+    return picture_of(_validation.check_array(source, argument), name)
 
 
 def name_of(source: Source, argument: str) -> str:

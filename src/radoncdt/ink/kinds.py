@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import _validation
+from radoncdt._geometry import ink_box
 from radoncdt._validation import ArgumentValueError
 from radoncdt.ink.files import Grey, InkError, Mask, Picture
 from radoncdt.ink.watermark import lines_of_photo
@@ -64,17 +65,17 @@ class InkOptions:
     max_side: int | None = None
 
     def __post_init__(self) -> None:
-        _validation.choice(self.kind, "kind", KINDS)
-        _validation.choice(self.ink, "ink", INKS)
+        _validation.check_choice(self.kind, "kind", KINDS)
+        _validation.check_choice(self.ink, "ink", INKS)
         if self.threshold is not None:
             most, what = (1, "a number between 0 and 1") if self.kind == "drawing" else (np.inf, "a positive number")
-            _validation.number(self.threshold, "threshold", what, lambda x: 0 < x < most)
+            _validation.check_number(self.threshold, "threshold", what, lambda x: 0 < x < most)
         if self.low is not None:
-            _validation.number(self.low, "low", "a number that is not negative", lambda x: x >= 0)
+            _validation.check_number(self.low, "low", "a number that is not negative", lambda x: x >= 0)
         if self.specks is not None:
-            _validation.number(self.specks, "specks", "a number from 0 to 1", lambda x: 0 <= x <= 1)
+            _validation.check_number(self.specks, "specks", "a number from 0 to 1", lambda x: 0 <= x <= 1)
         if self.max_side is not None:
-            _validation.count(self.max_side, "max_side", LEAST_SIDE)
+            _validation.check_count(self.max_side, "max_side", LEAST_SIDE)
         for name, kinds in (("threshold", ("drawing", "photo")), ("low", ("photo",)), ("specks", ("drawing", "photo"))):
             if getattr(self, name) is not None and self.kind not in kinds:
                 raise ArgumentValueError(name, f"goes with the kind {' or '.join(kinds)}, got it with {self.kind}")
@@ -262,11 +263,10 @@ def _without_specks(mass: Grey, share: float) -> Grey:
     """Without what is connected and shorter than a share of the extent of all ink."""
     from scipy.ndimage import find_objects, label
 
-    numbers, count = label(mass > 0, np.ones((3, 3), int))
+    numbers = label(mass > 0, np.ones((3, 3), int))[0]
     boxes = find_objects(numbers)
     sides = np.array([max(rows.stop - rows.start, columns.stop - columns.start) for rows, columns in boxes])
-    rows, columns = (np.flatnonzero((mass > 0).any(axis=axis)) for axis in (1, 0))
-    extent = max(rows[-1] - rows[0], columns[-1] - columns[0]) + 1 if count else 0
+    extent = max(mass[ink_box(mass > 0)].shape)
     stays = np.concatenate([[False], sides >= min(share * extent, sides.max(initial=0))])
     if stays[1:].all():
         return mass

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import _validation
+from radoncdt._geometry import ink_box
 from radoncdt._validation import ArgumentTypeError, ArgumentValueError
 from radoncdt.ink.files import InkError, Picture, Source, is_picture, name_of, open_picture
 from radoncdt.ink.kinds import InkOptions, Step, steps_of
@@ -96,14 +97,13 @@ def _steps(picture: Picture, name: str, roi: Any, mask: Any, options: InkOptions
         picture, keep = Picture(picture.grey[window], picture.opacity[window]), keep[window]
     if not keep.any():
         raise InkError(f"{name}: the mask leaves nothing" + (" of the region" if roi is not None else ""))
-    rows, columns = (np.flatnonzero(keep.any(axis=axis)) for axis in (1, 0))
-    box = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
+    box = ink_box(keep)
     return steps_of(Picture(picture.grey[box], picture.opacity[box]), keep[box], options, name)
 
 
 def _window(roi: Any, shape: tuple[int, ...], name: str) -> tuple[slice, slice]:
     try:
-        x, y, width, height = (_validation.count(value, "roi", 0) for value in roi)
+        x, y, width, height = (_validation.check_count(value, "roi", 0) for value in roi)
     except (TypeError, ValueError):
         raise ArgumentValueError(
             "roi", f"must be four whole numbers x, y, width, height, none negative, got {roi!r}"
@@ -120,7 +120,7 @@ def _mask(mask: Any, shape: tuple[int, ...], name: str) -> NDArray[np.bool_]:
         shown = open_picture(mask, argument="mask")
         keep: NDArray[np.bool_] = shown.grey * shown.opacity > 0.5
     else:
-        keep = _validation.real_array(mask, "mask") > 0
+        keep = _validation.check_array(mask, "mask") > 0
     if keep.shape != shape:
         raise InkError(
             f"{name}: the mask must be as large as the image, {shape[1]} × {shape[0]} pixels, got "

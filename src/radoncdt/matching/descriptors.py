@@ -19,9 +19,10 @@ from numpy.typing import DTypeLike, NDArray
 
 from radoncdt import _validation
 from radoncdt._bright_paper import read_measures
-from radoncdt._files import write_whole
+from radoncdt._files import write_atomically
+from radoncdt._geometry import full_circle
 from radoncdt._interface import KEPT, LANES, Waves
-from radoncdt._rcdt import Normalisation, trimmed_levels, whitened_nrcdt
+from radoncdt._rcdt import Normalisation, choose_levels, whitened_nrcdt
 from radoncdt._typing import Floats
 from radoncdt._validation import ArgumentTypeError, ArgumentValueError
 from radoncdt.measures import Batch, Measures, PointCloud
@@ -47,14 +48,14 @@ class Settings(NamedTuple):
     @classmethod
     def choose(cls, n_angles: int, n_levels: int, moments: str, nu: float, trim: float) -> "Settings":
         """Check the options of `describe`."""
-        normalisation = Normalisation.choose(_validation.choice(moments, "moments", MOMENTS), "whitened", nu)
-        trimmed_levels(n_levels, "midpoint", trim)
-        n_angles = _validation.count(n_angles, "n_angles", 1, _validation.MOST_ANGLES)
+        normalisation = Normalisation.choose(_validation.check_choice(moments, "moments", MOMENTS), "whitened", nu)
+        choose_levels(n_levels, "midpoint", trim)
+        n_angles = _validation.check_count(n_angles, "n_angles", 1, _validation.MAX_ANGLES)
         return cls(n_angles, int(n_levels), moments, normalisation.nu, float(trim))
 
     @property
     def levels(self) -> Floats:
-        return trimmed_levels(self.n_levels, "midpoint", self.trim)
+        return choose_levels(self.n_levels, "midpoint", self.trim)
 
     @property
     def grid_distance(self) -> float:
@@ -141,9 +142,9 @@ class Descriptors:
         >>> len(Descriptors.concatenate([squares, triangles]))
         4
         """
-        parts = _validation.sequence(parts, "parts")
+        parts = _validation.check_sequence(parts, "parts")
         for k, some in enumerate(parts):
-            _validation.instance(some, f"parts[{k}]", Descriptors)
+            _validation.check_instance(some, f"parts[{k}]", Descriptors)
             check_settings(parts[0], "parts[0]", some, f"parts[{k}]")
         return Descriptors(
             np.concatenate([some.values for some in parts]),
@@ -192,7 +193,7 @@ class Descriptors:
         target = _with_ending(path)
         if not target.parent.is_dir():
             raise FileNotFoundError(f"`path` must be in a folder that exists, got {path}")
-        write_whole(target, write)
+        write_atomically(target, write)
 
     @classmethod
     def load(cls, path: str | PathLike[str] | IO[bytes]) -> "Descriptors":
@@ -282,8 +283,7 @@ def spectrum_of(values: NDArray[Any]) -> NDArray[np.complex128]:
     n, n_angles, n_levels = values.shape
     halves = (n_levels + 1) // 2
     circle = np.empty((n, halves, 2 * n_angles))
-    circle[:, :, :n_angles] = values[:, :, :halves].swapaxes(1, 2)
-    circle[:, :, n_angles:] = -values[:, :, : -halves - 1 : -1].swapaxes(1, 2)
+    circle[:] = full_circle(values)[:, :, :halves].swapaxes(1, 2)
     circle *= np.sqrt(4 / n_levels) / (2 * n_angles)
     if n_levels % 2:
         circle[:, -1] /= np.sqrt(2)  # the middle level is its own mirror image
@@ -347,8 +347,8 @@ def describe(
 
 def described(batch: Batch, settings: Settings, n_jobs: int | None) -> Descriptors:
     """Descriptors of measures that have been read."""
-    n_angles, _, moments, nu, _ = settings
-    values, used = whitened_nrcdt(batch, n_angles, settings.levels, moments, nu or 1.0, n_jobs)
+    normalisation = Normalisation(settings.moments, whitened=True, nu=settings.nu)
+    values, used = whitened_nrcdt(batch, settings.n_angles, settings.levels, normalisation, n_jobs)
     frames = [(1, 1) if isinstance(item, PointCloud) else item.shape for item in batch.items]
     covariances = used[:, [2, 3, 3, 4]].reshape(-1, 2, 2)
     return Descriptors(values, used[:, :2].copy(), covariances, np.array(frames, np.int64), settings)

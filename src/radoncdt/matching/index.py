@@ -180,4 +180,4 @@ class AffineIndex:
     def _workers(self, queries: Descriptors, n_jobs: int | None) -> int:
         """Threads, one query each; of the entries one in fifty, say, has to be compared."""
         pairs = len(queries) * len(self.descriptors) // 50
-        return _threads.n_workers(n_jobs, WORK * pairs * queries.settings.n_angles * queries.settings.n_levels)
+        return _threads.count_workers(n_jobs, WORK * pairs * queries.settings.n_angles * queries.settings.n_levels)

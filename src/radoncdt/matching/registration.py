@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from radoncdt import _kernels, _threads, _validation
+from radoncdt._geometry import full_circle, inverse_square_root, rotation, square_root
 from radoncdt._interface import Limits, precision
 from radoncdt._typing import Floats
 from radoncdt._validation import ArgumentValueError
@@ -65,8 +66,8 @@ class Plausible:
                 continue
             limits = f"at least {least}" if most == np.inf else f"from {least} to {most}"
             within = partial(_between, least, most)
-            _validation.number(value, name, f"a number {limits}, or None", within, may_be_infinite=True)
-        _validation.instance(self.similarity, "similarity", bool)
+            _validation.check_number(value, name, f"a number {limits}, or None", within, may_be_infinite=True)
+        _validation.check_instance(self.similarity, "similarity", bool)
 
     @property
     def limited(self) -> bool:
@@ -196,7 +197,7 @@ class Registration:
         """
         if isinstance(moving, PointCloud):
             return PointCloud(self.apply(moving.points), moving.weights)
-        array = _validation.real_array(moving, "moving")
+        array = _validation.check_array(moving, "moving")
         if array.shape == self.frames[0]:
             return self._moved_picture(array)
         if array.ndim == 0 or array.shape[-1] != 2:
@@ -205,7 +206,7 @@ class Registration:
                 "must be a PointCloud, points of shape (…, 2), or an image of the shape that was registered, "
                 f"{self.frames[0]}, got shape {array.shape}",
             )
-        points: Floats = _validation.coordinates(array, "moving") @ self.matrix.T + self.shift
+        points: Floats = _validation.check_coordinates(array, "moving") @ self.matrix.T + self.shift
         return points
 
     def _moved_picture(self, image: NDArray[Any]) -> NDArray[Any]:
@@ -215,7 +216,7 @@ class Registration:
             raise ArgumentValueError(
                 "moving", "must hold points, because the fixed measure is not an image, got an image"
             )
-        values = _validation.finite_array(image, "moving").astype(precision(image.dtype))
+        values = _validation.check_finite_array(image, "moving").astype(precision(image.dtype))
         swap = [1, 0, 2]  # SciPy counts rows, then columns
         back = np.linalg.inv(self.pixel_matrix)[np.ix_(swap, swap)]
         moved: NDArray[Any] = affine_transform(
@@ -405,14 +406,14 @@ def best_registration(
     **options: Any,
 ) -> Registration:
     """What `register` returns, without a warning if it is not credible."""
-    _validation.instance(reflections, "reflections", bool)
+    _validation.check_instance(reflections, "reflections", bool)
     first, second = read_pair(moving, "moving", fixed, "fixed", options, n_jobs)
     for name, some in (("moving", first), ("fixed", second)):
         if len(some) != 1:
             raise ArgumentValueError(name, f"must be one measure, got {len(some)}; `affine_distances` compares many")
     allowance = first.settings.grid_distance
     if tolerance is not None:
-        allowance = _validation.number(tolerance, "tolerance", "a number that is not negative", lambda x: x >= 0)
+        allowance = _validation.check_number(tolerance, "tolerance", "a number that is not negative", lambda x: x >= 0)
     peaks = _peaks(first, second, reflections, plausible, allowance)
     if not peaks:
         every = _peaks(first, second, reflections, Plausible(), 0.0)
@@ -447,7 +448,7 @@ def _refined_map(
 ) -> Registration:
     """The map refined, as far as it stays plausible."""
     angles = equispaced_angles(described.settings.n_angles)
-    whitening = np.linalg.inv(square_root(described.covariances[0]))
+    whitening = inverse_square_root(described.covariances[0])
     matrix, shift = refine(
         moving,
         fixed,
@@ -510,7 +511,7 @@ def _peaks(
     squares = norms - 2 * correlations
     rough = np.sqrt(np.maximum(squares, 0))
     peaks &= rough <= rough.min() + tolerance + 1e-6
-    circle = np.concatenate([moving.values[0], -moving.values[0, :, ::-1]])
+    circle = full_circle(moving.values[0])
     steps = np.arange(n_angles)
     found = []
     for mirrored, step in np.argwhere(peaks):
@@ -569,12 +570,12 @@ def _registrations(
     """The maps that belong to turns of the whitened measures, and their misfits."""
     (height, width), (fixed_height, fixed_width) = moving.frames[0].tolist(), fixed.frames[0].tolist()
     frames = (height, width), (fixed_height, fixed_width)
-    root, inverse = square_root(fixed.covariances[0]), np.linalg.inv(square_root(moving.covariances[0]))
+    root, inverse = square_root(fixed.covariances[0]), inverse_square_root(moving.covariances[0])
     found = []
 
     def at(angle: float, peak: _Peak) -> Registration:
-        c, s, sign = np.cos(angle), np.sin(angle), -1.0 if peak.mirrored else 1.0
-        matrix = root @ np.array([[c, -s * sign], [s, c * sign]]) @ inverse
+        mirror = np.array([1.0, -1.0 if peak.mirrored else 1.0])
+        matrix = root @ (rotation(angle) * mirror) @ inverse
         shift = fixed.means[0] - matrix @ moving.means[0]
         grid_distance = moving.settings.grid_distance
         return Registration(matrix, shift, peak.distance, peak.mirrored, frames=frames, grid_distance=grid_distance)
@@ -593,21 +594,6 @@ def _registrations(
             registration = replace(registration, matrix=matrix, shift=fixed.means[0] - matrix @ moving.means[0])
         found.append((registration, misfit))
     return found
-
-
-def square_root(covariance: Floats) -> Floats:
-    """Σ^{1/2} of a covariance (2, 2): (Σ + √det) over √(trace + 2√det).
-
-    >>> from radoncdt.matching.registration import square_root
-    >>> square_root(np.diag([4.0, 9.0]))
-    array([[2., 0.],
-           [0., 3.]])
-    """
-    size = np.trace(covariance)  # products of tiny numbers might vanish
-    (xx, xy), (_, yy) = covariance / size
-    root = np.sqrt(xx * yy - xy * xy)
-    result: Floats = np.sqrt(size / (1 + 2 * root)) * np.array([[xx + root, xy], [xy, yy + root]])
-    return result
 
 
 def affine_distances(
@@ -654,7 +640,7 @@ def affine_distances(
            [0.  ]])
     """
     plausible = Plausible(max_aspect, max_shear, max_scale, similarity)
-    _validation.instance(reflections, "reflections", bool)
+    _validation.check_instance(reflections, "reflections", bool)
     options = {"n_angles": n_angles, "n_levels": n_levels, "moments": moments, "nu": nu, "trim": trim}
     if B is None:
         first = read_descriptors(A, "A", options, None, n_jobs)
@@ -709,6 +695,6 @@ def turned_distances(
     blocks = itertools.product(range(0, len(first), ROWS), range(0, len(second), COLUMNS))
     work = WORK * distances.size * first.settings.n_angles * first.settings.n_levels
     _threads.for_each(
-        fill, (b for b in blocks if not symmetric or b[1] + COLUMNS > b[0]), _threads.n_workers(n_jobs, work)
+        fill, (b for b in blocks if not symmetric or b[1] + COLUMNS > b[0]), _threads.count_workers(n_jobs, work)
     )
     return distances + np.triu(distances, 1).T if symmetric else distances

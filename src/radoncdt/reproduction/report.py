@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from radoncdt._files import write_whole
+from radoncdt._files import write_atomically
 from radoncdt.reproduction.cells import Result
 from radoncdt.reproduction.figures import NAMES
 from radoncdt.reproduction.render import html, markdown
@@ -37,7 +37,7 @@ def write(folder: Path, outcome: Outcome, figures: Mapping[str, Any]) -> list[Pa
     if figures:
         (folder / "figures").mkdir(exist_ok=True)
     for name, content in files.items():
-        write_whole(folder / name, partial(_put, content))
+        write_atomically(folder / name, partial(_put, content))
     for name in _possible() - files.keys():
         (folder / name).unlink(missing_ok=True)
     return [folder / name for name in files]

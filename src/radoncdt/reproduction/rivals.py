@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import _threads
+from radoncdt._geometry import XY_TO_ROW_COLUMN
 from radoncdt.measures import covariance, mean
 from radoncdt.reproduction.names import METHODS
 
@@ -89,7 +90,7 @@ def _of_each(function: Callable[[NDArray[Any]], Any], images: NDArray[Any], n_jo
     def fill(i: int) -> None:
         rows[i] = function(images[i])
 
-    _threads.for_each(fill, range(len(images)), _threads.n_workers(n_jobs, len(images) * _threads.WORTH_A_THREAD))
+    _threads.for_each(fill, range(len(images)), _threads.count_workers(n_jobs, len(images) * _threads.WORK_PER_THREAD))
     return np.array(rows, np.float64)
 
 
@@ -101,10 +102,10 @@ def whitened(image: NDArray[Any]) -> NDArray[np.float64]:
     """
     from scipy.ndimage import affine_transform
 
+    # Not `_geometry.square_root`, which differs by rounding: HOG has ties that would change the published figures.
     values, vectors = np.linalg.eigh(covariance(image))
     back = (vectors * np.sqrt(values)) @ vectors.T / (2 * SPREAD)  # from samples (x, y) to places in the image
-    flip = np.array([[0.0, -1.0], [1.0, 0.0]])  # of (x, y) to (row, column), y up and rows down
-    matrix = flip @ back @ flip.T
+    matrix = XY_TO_ROW_COLUMN @ back @ XY_TO_ROW_COLUMN.T
     height, width = image.shape
     x, y = mean(image)
     centre = (height - 1) / 2 - y, (width - 1) / 2 + x

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import datasets
-from radoncdt._rcdt import pooled_nrcdt, rcdt
+from radoncdt._pooling import pooled_nrcdt
+from radoncdt._rcdt import rcdt
 from radoncdt.matching.descriptors import describe
 from radoncdt.matching.registration import affine_distances
 from radoncdt.reproduction import rivals

@@ -66,18 +66,19 @@ class Choice:
             ("parts", PARTS, MORE_PARTS, "all"),
             ("protocols", PROTOCOLS, (), "both"),
         ):
-            given = _validation.sequence(getattr(self, name), name, alone=True)
+            given = _validation.check_sequence(getattr(self, name), name, allow_string=True)
             for value in given:
-                _validation.choice(value, name, (*options, *more, every))
+                _validation.check_choice(value, name, (*options, *more, every))
             wanted = {*given, *(options if every in given else ())}
             object.__setattr__(self, name, tuple(option for option in (*options, *more) if option in wanted))
-        _validation.count(self.draws, "draws", 1)
-        _validation.count(self.repetitions, "repetitions", 1)
-        _validation.count(self.seed, "seed", 0)
+        _validation.check_count(self.draws, "draws", 1)
+        _validation.check_count(self.repetitions, "repetitions", 1)
+        _validation.check_count(self.seed, "seed", 0)
         for name, least in (("angles", 1), ("sizes", N_FOLDS)):
             if getattr(self, name) is not None:
                 values = tuple(
-                    _validation.count(v, name, least) for v in _validation.sequence(getattr(self, name), name)
+                    _validation.check_count(v, name, least)
+                    for v in _validation.check_sequence(getattr(self, name), name)
                 )
                 if len(set(values)) < len(values):
                     raise ArgumentValueError(name, f"must be different numbers, got {list(values)}")
@@ -170,7 +171,7 @@ def setup_of(seed: int, mnist: datasets.Mnist | None) -> dict[str, Any]:
         "seed": seed,
         "radoncdt": radoncdt.__version__,
         "sources": sources.hexdigest()[:16],
-        "kernels": _kernels.describe(),
+        "kernels": _kernels.identify(),
         "digits": mnist.digest()[:16] if mnist else None,
         "python": platform.python_version(),
         **{name: version(name) for name in LIBRARIES},
@@ -233,7 +234,7 @@ class Run:
         stop = threading.Event()
         tasks = self._tasks()
         total = sum(_cost(cell) for _, cells in tasks for cell in cells) + sum(map(_cost, self.missing_trials()))
-        workers = _threads.n_workers(n_jobs, len(tasks) * _threads.WORTH_A_THREAD)
+        workers = _threads.count_workers(n_jobs, len(tasks) * _threads.WORK_PER_THREAD)
         counter = Counter(on_progress, total, "measuring")
         with threadpool_limits(1):  # products of matrices in several threads may round otherwise
 

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from radoncdt import datasets
+from radoncdt._geometry import rotation
+from radoncdt._push_forward import push_forward
 from radoncdt._rcdt import rcdt
 from radoncdt._typing import Floats
-from radoncdt.measures import Measure, PointCloud, push_forward
+from radoncdt.measures import Measure, PointCloud
 
 N_ANGLES = 64
 N_LEVELS = 64
@@ -72,7 +74,7 @@ def rows(rng: np.random.Generator) -> list[Row]:
 
     return [
         Row("translation", np.eye(2), y, lambda t: t, one, lambda t: y[0] * np.cos(t) + y[1] * np.sin(t)),
-        Row("rotation", np.array([[cos, -sin], [sin, cos]]), still, lambda t: t - phi, one, none),
+        Row("rotation", rotation(phi), still, lambda t: t - phi, one, none),
         Row("reflection", np.array([[cos, sin], [sin, -cos]]), still, lambda t: phi - t, one, none),
         Row(
             "anisotropic scaling",

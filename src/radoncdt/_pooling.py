@@ -15,7 +15,8 @@ from radoncdt import _validation
 from radoncdt._bright_paper import read_measures
 from radoncdt._dask import takes_dask_arrays
 from radoncdt._geometry import full_circle
-from radoncdt._rcdt import DIRECTIONS, Normalisation, Plan, Scan, choose_levels, execute
+from radoncdt._plan import DIRECTIONS, Normalisation, Plan, Scan, execute
+from radoncdt._rcdt import choose_levels
 from radoncdt._typing import Floats
 from radoncdt._validation import ArgumentValueError
 from radoncdt.directions import Directions

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 import radoncdt
 from radoncdt._csv import guard_row
 from radoncdt._files import write_atomically
+from radoncdt._plan import DIRECTIONS
 from radoncdt._pooling import N_COMPONENTS, POOLS, WHITENED_POOLS, check_pool, choose_directions
 from radoncdt._progress import track
-from radoncdt._rcdt import DIRECTIONS
 from radoncdt._text import escape_unprintable
 from radoncdt.cli.messages import complain, say
 from radoncdt.cli.options import (

@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from radoncdt import _threads, _validation
 from radoncdt._cdt import enforce_ascending, quantile_levels
 from radoncdt._inverse import inverse_rcdt
+from radoncdt._plan import Normalisation
 from radoncdt._pooling import POOLS, WHITENED_POOLS, check_pool, choose_directions, pooled_nrcdt
-from radoncdt._rcdt import Normalisation, choose_levels, nrcdt, rcdt
+from radoncdt._rcdt import choose_levels, nrcdt, rcdt
 from radoncdt._typing import Floats
 from radoncdt._validation import ArgumentValueError
 from radoncdt.directions import Directions

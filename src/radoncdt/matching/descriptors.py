@@ -22,7 +22,8 @@ from radoncdt._bright_paper import read_measures
 from radoncdt._files import write_atomically
 from radoncdt._geometry import full_circle
 from radoncdt._interface import KEPT, LANES, Waves
-from radoncdt._rcdt import Normalisation, choose_levels, whitened_nrcdt
+from radoncdt._plan import Normalisation
+from radoncdt._rcdt import choose_levels, whitened_nrcdt
 from radoncdt._typing import Floats
 from radoncdt._validation import ArgumentTypeError, ArgumentValueError
 from radoncdt.measures import Batch, Measures, PointCloud

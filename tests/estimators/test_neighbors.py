@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from rows import OfRows, checks
+from shapes import moved_symbols
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -16,21 +17,14 @@ from radoncdt import (
     AffineNeighborsClassifier,
     PointCloud,
     affine_distances,
-    datasets,
     describe,
     push_forward,
 )
 
-TURNED = datasets.AffineDistribution(scale=(0.6, 1.3), isotropic=False, rotation=180, shear=30, shift=10, mirror=True)
-
 
 @pytest.fixture(scope="module")
 def drawn():
-    """Sixty copies of six symbols, described; then one of each symbol."""
-    names = ["circle-star1", "circle-star4", "square-star1", "square-star4", "triangle-star1", "shield-triangle"]
-    symbols = np.stack(list(datasets.templates(names, canvas=128, size=64).values()))
-    copies, _ = datasets.random_affine(np.repeat(symbols, 10, axis=0), TURNED, 0)
-    return describe(copies), describe(symbols), np.repeat(names, 10), np.array(names)
+    return moved_symbols()
 
 
 def test_many_levels_and_few_entries_are_fitted_at_once():

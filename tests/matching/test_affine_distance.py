@@ -7,10 +7,10 @@ from drawn import clouds, matrices, rotation, shifts
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from shapes import FLAG, random_descriptors
 
 import radoncdt
 from radoncdt import (
-    Descriptors,
     DescriptorSettings,
     Plausible,
     PointCloud,
@@ -22,12 +22,6 @@ from radoncdt import (
 from radoncdt.matching.affine_distance import compute_distances
 
 pytestmark = pytest.mark.usefixtures("each_implementation")
-
-
-FLAG = np.zeros((60, 60))
-
-
-FLAG[10:50, 20:24] = FLAG[10:26, 24:42] = 1
 
 
 @given(clouds(least=16, most=16, equal_weights=True), matrices(condition=20), shifts(), st.sampled_from([2, 5, 12]))
@@ -83,14 +77,6 @@ def test_it_is_a_metric(three, reflections):
     assert_allclose(d, d.T, atol=1e-12)
     assert_array_equal(np.diag(d), 0)
     assert d[0, 2] <= d[0, 1] + d[1, 2] + 1e-12
-
-
-def random_descriptors(n, n_angles, n_levels, rng, dtype=np.float64):
-    values = np.cumsum(rng.normal(size=(n, n_angles, n_levels)), axis=1)
-    roots = rng.normal(size=(n, 2, 2))
-    settings = DescriptorSettings(n_angles=n_angles, n_levels=n_levels)
-    covariances = roots @ roots.swapaxes(1, 2) + 0.1 * np.eye(2)
-    return Descriptors(values.astype(dtype), rng.normal(size=(n, 2)), covariances, np.ones((n, 2), int), settings)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

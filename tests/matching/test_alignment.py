@@ -7,6 +7,7 @@ from drawn import clouds, matrices, rotation, shifts
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from shapes import FLAG
 
 import radoncdt
 from radoncdt import (
@@ -25,12 +26,6 @@ pytestmark = pytest.mark.usefixtures("each_implementation")
 
 
 N_ANGLES = 12
-
-
-FLAG = np.zeros((60, 60))
-
-
-FLAG[10:50, 20:24] = FLAG[10:26, 24:42] = 1
 
 
 WIDE = datasets.AffineDistribution(scale=(0.6, 1.3), isotropic=False, rotation=180, shear=30, shift=20, mirror=True)

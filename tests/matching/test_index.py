@@ -7,6 +7,7 @@ from drawn import clouds
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from shapes import moved_symbols
 
 from radoncdt import (
     AffineNeighbors,
@@ -14,7 +15,6 @@ from radoncdt import (
     PointCloud,
     _kernels,
     affine_distances,
-    datasets,
     describe,
     pooled_nrcdt,
 )
@@ -24,16 +24,9 @@ from radoncdt.matching.plausible import Plausible
 each_implementation = pytest.mark.usefixtures("each_implementation")
 
 
-TURNED = datasets.AffineDistribution(scale=(0.6, 1.3), isotropic=False, rotation=180, shear=30, shift=10, mirror=True)
-
-
 @pytest.fixture(scope="module")
 def drawn():
-    """Sixty copies of six symbols, described; then one of each symbol."""
-    names = ["circle-star1", "circle-star4", "square-star1", "square-star4", "triangle-star1", "shield-triangle"]
-    symbols = np.stack(list(datasets.templates(names, canvas=128, size=64).values()))
-    copies, _ = datasets.random_affine(np.repeat(symbols, 10, axis=0), TURNED, 0)
-    return describe(copies), describe(symbols), np.repeat(names, 10), np.array(names)
+    return moved_symbols()
 
 
 def full_search(queries, entries, **limits):

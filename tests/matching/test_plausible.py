@@ -5,10 +5,9 @@ import pytest
 import reference
 from drawn import rotation
 from numpy.testing import assert_allclose
+from shapes import FLAG, random_descriptors
 
 from radoncdt import (
-    Descriptors,
-    DescriptorSettings,
     Plausible,
     PointCloud,
     _kernels,
@@ -23,20 +22,6 @@ pytestmark = pytest.mark.usefixtures("each_implementation")
 
 
 N_ANGLES = 12
-
-
-FLAG = np.zeros((60, 60))
-
-
-FLAG[10:50, 20:24] = FLAG[10:26, 24:42] = 1
-
-
-def random_descriptors(n, n_angles, n_levels, rng, dtype=np.float64):
-    values = np.cumsum(rng.normal(size=(n, n_angles, n_levels)), axis=1)
-    roots = rng.normal(size=(n, 2, 2))
-    settings = DescriptorSettings(n_angles=n_angles, n_levels=n_levels)
-    covariances = roots @ roots.swapaxes(1, 2) + 0.1 * np.eye(2)
-    return Descriptors(values.astype(dtype), rng.normal(size=(n, 2)), covariances, np.ones((n, 2), int), settings)
 
 
 @pytest.mark.parametrize(

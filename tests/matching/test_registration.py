@@ -6,6 +6,7 @@ import reference
 from drawn import rotation
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.ndimage import affine_transform
+from shapes import FLAG
 
 from radoncdt import (
     DescriptorSettings,
@@ -19,12 +20,6 @@ from radoncdt import (
 from radoncdt.matching.alignment import find_registration
 
 pytestmark = pytest.mark.usefixtures("each_implementation")
-
-
-FLAG = np.zeros((60, 60))
-
-
-FLAG[10:50, 20:24] = FLAG[10:26, 24:42] = 1
 
 
 def test_push_forward_gives_the_fixed_image():

@@ -120,7 +120,7 @@ def test_very_long_images_take_little_memory(shape):
         ({"masses": np.full((2, 8), np.nan)}, ValueError, r"`masses` must be finite, got nan at \[0, 0\]"),
         ({"masses": np.ones((2, 8), complex)}, TypeError, "`masses` must hold bool, integer or float"),
         ({"edges": np.ones((2, 8))}, ValueError, r"`edges` must have shape \(2, 9\), got \(2, 8\)"),
-        ({"edges": np.arange(18.0).reshape(2, 9) * 2}, ValueError, "`edges` must be as `radon` gives them"),
+        ({"edges": np.arange(18.0).reshape(2, 9) * 2}, ValueError, "`edges` must be as `radon` returns them"),
         ({"angles": [0, np.inf]}, ValueError, r"`angles` must be finite, got inf at \[1\]"),
         ({"angles": []}, ValueError, "`angles` must be one-dimensional and not empty"),
         ({"shape": (3, 0)}, ValueError, r"`shape\[[01]\]` must be at least 1, got 0"),

@@ -175,7 +175,7 @@ def drawable(out: Path) -> bool:
 
 
 def write(text: str | bytes, file: IO[bytes]) -> None:
-    """For `write_whole`."""
+    """For `write_atomically`."""
     file.write(text.encode() if isinstance(text, str) else text)
 
 

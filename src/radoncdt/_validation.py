@@ -164,10 +164,10 @@ def check_number(
     return number
 
 
-def check_choice(value: object, name: str, options: Collection[str]) -> str:
-    """Check that a string is one of the options."""
+def check_choice(value: object, name: str, options: Collection[str], hint: str = "") -> str:
+    """Check that a string is one of the options; `hint` is appended to the message."""
     if not isinstance(value, str) or value not in options:
-        raise ArgumentValueError(name, f"must be one of {', '.join(map(repr, options))}, got {value!r}")
+        raise ArgumentValueError(name, f"must be one of {', '.join(map(repr, options))}, got {value!r}{hint}")
     return value
 
 

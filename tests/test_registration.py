@@ -14,6 +14,8 @@ from scipy.ndimage import affine_transform
 import radoncdt
 from radoncdt import (
     Descriptors,
+    DescriptorSettings,
+    Plausible,
     PointCloud,
     Registration,
     _kernels,
@@ -23,8 +25,8 @@ from radoncdt import (
     push_forward,
     register,
 )
-from radoncdt.matching.descriptors import Settings
-from radoncdt.matching.registration import Plausible, _refined, best_registration, turned_distances
+from radoncdt.matching.affine_distance import compute_distances
+from radoncdt.matching.alignment import _maximise, find_registration
 
 pytestmark = pytest.mark.usefixtures("each_implementation")
 
@@ -51,14 +53,14 @@ steps_and_handedness = st.tuples(st.integers(0, 2 * N_ANGLES - 1), st.booleans()
 @given(clouds(least=6), matrices(condition=20), shifts(), steps_and_handedness)
 def test_turns_by_whole_steps_are_found_exactly(cloud, matrix, shift, turn):
     moved, a = moved_exactly(cloud, matrix, shift, *turn, N_ANGLES)
-    found = best_registration(cloud, moved, Plausible(), n_angles=N_ANGLES, n_levels=16)
+    found = find_registration(cloud, moved, Plausible(), settings=DescriptorSettings(n_angles=N_ANGLES, n_levels=16))
     assert found.distance <= 1e-9
     assert found.mirrored == turn[1]
     scale = np.linalg.norm(a)
     assert_allclose(found.matrix, a, rtol=0, atol=1e-9 * scale)
     reach = scale * np.abs(cloud.points).max() + np.abs(shift).max()
     assert_allclose(found.shift, shift, rtol=0, atol=1e-9 * reach)
-    assert affine_distances([cloud], [moved], n_angles=N_ANGLES, n_levels=16)[0, 0] <= 1e-9
+    assert affine_distances([cloud], [moved], settings=DescriptorSettings(n_angles=N_ANGLES, n_levels=16))[0, 0] <= 1e-9
 
 
 @given(clouds(least=16, most=16, equal_weights=True), matrices(condition=20), shifts(), st.sampled_from([2, 5, 12]))
@@ -66,8 +68,11 @@ def test_other_turns_leave_no_more_than_half_a_step(cloud, matrix, shift, n_angl
     """Sixteen levels of sixteen equal points make no error of their own."""
     moved = push_forward(cloud, matrix, shift)
     bound = 2 * np.sin(np.pi / (4 * n_angles))
-    assert affine_distances([cloud], [moved], n_angles=n_angles, n_levels=16)[0, 0] <= bound + 1e-9
-    assert Settings(n_angles=n_angles).grid_distance == pytest.approx(bound)
+    assert (
+        affine_distances([cloud], [moved], settings=DescriptorSettings(n_angles=n_angles, n_levels=16))[0, 0]
+        <= bound + 1e-9
+    )
+    assert DescriptorSettings(n_angles=n_angles).grid_distance == pytest.approx(bound)
 
 
 @given(clouds(least=6), matrices(condition=20), shifts(), st.sampled_from([4, 12]))
@@ -88,7 +93,7 @@ def test_with_any_weights_there_is_the_error_of_the_levels_besides(cloud, matrix
     at_levels = np.sqrt(np.mean((radoncdt.rcdt(turned, **options) - radoncdt.rcdt(white[1], **options)) ** 2))
     exact = radoncdt.sliced_wasserstein(turned, white[1], angles=circle)
     assert exact <= 2 * np.sin(np.pi / (4 * n_angles)) + 1e-7
-    distance = affine_distances([cloud], [moved], n_angles=n_angles, n_levels=16)[0, 0]
+    distance = affine_distances([cloud], [moved], settings=DescriptorSettings(n_angles=n_angles, n_levels=16))[0, 0]
     assert distance <= 2 * np.sin(np.pi / (4 * n_angles)) + abs(at_levels - exact) + 1e-7
 
 
@@ -96,7 +101,15 @@ def test_with_any_weights_there_is_the_error_of_the_levels_besides(cloud, matrix
 def test_it_is_a_metric(three, reflections):
     d = np.array(
         [
-            [affine_distances([a], [b], n_angles=8, n_levels=16, reflections=reflections)[0, 0] for b in three]
+            [
+                affine_distances(
+                    [a],
+                    [b],
+                    limits=Plausible(reflections=reflections),
+                    settings=DescriptorSettings(n_angles=8, n_levels=16),
+                )[0, 0]
+                for b in three
+            ]
             for a in three
         ]
     )
@@ -111,7 +124,7 @@ def test_it_is_a_metric(three, reflections):
 def random_descriptors(n, n_angles, n_levels, rng, dtype=np.float64):
     values = np.cumsum(rng.normal(size=(n, n_angles, n_levels)), axis=1)
     roots = rng.normal(size=(n, 2, 2))
-    settings = Settings(n_angles=n_angles, n_levels=n_levels)
+    settings = DescriptorSettings(n_angles=n_angles, n_levels=n_levels)
     covariances = roots @ roots.swapaxes(1, 2) + 0.1 * np.eye(2)
     return Descriptors(values.astype(dtype), rng.normal(size=(n, 2)), covariances, np.ones((n, 2), int), settings)
 
@@ -122,7 +135,7 @@ def test_distances_are_those_of_trying_all_turns(shape, dtype):
     rng = np.random.default_rng(shape)
     first, second = (random_descriptors(n, *shape, rng, dtype) for n in (3, 4))
     for reflections in (True, False):
-        found = turned_distances(first, second, reflections, Plausible(), 1)
+        found = compute_distances(first, second, Plausible(reflections=reflections), 1)
         for i, j in np.ndindex(found.shape):
             every = reference.distances_at_all_turns(first.values[i], second.values[j])
             least = every.min() if reflections else every[: 2 * shape[0]].min()
@@ -147,12 +160,12 @@ def test_limits_leave_the_best_of_the_plausible_turns(limits):
     plausible = Plausible(**limits)
     aspect = limits.get("max_aspect", 1.1 if plausible.similarity else np.inf)
     most = np.array([aspect, limits.get("max_shear", 90), limits.get("max_scale", np.inf)])
-    found = turned_distances(first, second, True, plausible, 1)
+    found = compute_distances(first, second, plausible, 1)
     infinite = 0
     for i, j in np.ndindex(found.shape):
         moving, fixed = first.covariances[i], second.covariances[j]
         near = _kernels.current().plausible_turns(
-            first.waves.covariances[i], second.waves.covariances[j], plausible.limits, N_ANGLES
+            first.waves.covariances[i], second.waves.covariances[j], plausible.bounds, N_ANGLES
         )
         # plausible are turns with a plausible one within half a step; the twin tries some of these
         offsets = np.linspace(-0.5, 0.5, 41)
@@ -175,7 +188,7 @@ def test_limits_leave_the_best_of_the_plausible_turns(limits):
         assert found[i, j] == pytest.approx(expected, rel=1e-12)
         infinite += expected == np.inf
         if expected < np.inf:
-            registration = best_registration(first[i], second[j], plausible)
+            registration = find_registration(first[i], second[j], plausible)
             assert registration.distance == pytest.approx(expected, rel=1e-9)
             for each in (registration, *registration.alternatives):
                 values = reference.aspect_shear_and_scale(each.matrix)
@@ -183,7 +196,7 @@ def test_limits_leave_the_best_of_the_plausible_turns(limits):
                 assert values[2] >= (1 - 1e-5) / most[2]
         else:
             with pytest.raises(ValueError, match=r"is plausible: none within .*; the best of all has an aspect of"):
-                register(first[i], second[j], **limits)
+                register(first[i], second[j], limits=plausible)
     assert infinite < found.size
 
 
@@ -193,28 +206,29 @@ def test_long_shapes_keep_to_limits_between_the_steps(degrees, limits):
     """Of a shape twelve times as long as wide the next step is half a degree off, which stretches it already."""
     cloud = PointCloud(np.random.default_rng(0).normal(size=(40, 2)) * [12, 1])
     matrix = 1.2 * rotation(np.deg2rad(degrees))
-    found = register(cloud, push_forward(cloud, matrix, [3, 4]), **limits)
+    found = register(cloud, push_forward(cloud, matrix, [3, 4]), limits=Plausible(**limits))
     assert found.distance < 0.04
     assert_allclose(found.matrix, matrix, atol=0.06)
-    assert affine_distances([cloud], [push_forward(cloud, matrix)], **limits)[0, 0] == pytest.approx(found.distance)
+    distances = affine_distances([cloud], [push_forward(cloud, matrix)], limits=Plausible(**limits))
+    assert distances[0, 0] == pytest.approx(found.distance)
 
 
 def test_limits_of_nothing_at_all_admit_the_identity():
     for limits in ({"max_shear": 0}, {"max_scale": 1}, {"max_aspect": 1}, {"similarity": True, "max_aspect": 1}):
-        assert register(FLAG, FLAG, **limits).distance < 1e-9
-        assert affine_distances([FLAG], [FLAG], **limits)[0, 0] < 1e-9
+        assert register(FLAG, FLAG, limits=Plausible(**limits)).distance < 1e-9
+        assert affine_distances([FLAG], [FLAG], limits=Plausible(**limits))[0, 0] < 1e-9
 
 
 def test_do_not_depend_on_the_batch_or_threads():
     rng = np.random.default_rng(0)
     first, second = (random_descriptors(n, 16, 5, rng) for n in (70, 50))
-    every = turned_distances(first, second, True, Plausible(), 1)
-    assert_array_equal(turned_distances(first, second, True, Plausible(), 2), every)
-    assert_array_equal(turned_distances(first[5:8], second[41:], True, Plausible(), 1), every[5:8, 41:])
+    every = compute_distances(first, second, Plausible(), 1)
+    assert_array_equal(compute_distances(first, second, Plausible(), 2), every)
+    assert_array_equal(compute_distances(first[5:8], second[41:], Plausible(), 1), every[5:8, 41:])
     square = affine_distances(first)
     assert_array_equal(square, square.T)
     assert_array_equal(np.diag(square), 0)
-    assert_array_equal(np.triu(square, 1), np.triu(turned_distances(first, first, True, Plausible(), 1), 1))
+    assert_array_equal(np.triu(square, 1), np.triu(compute_distances(first, first, Plausible(), 1), 1))
 
 
 # ---------------------------------------------------------------- images
@@ -226,7 +240,7 @@ def test_maps_of_drawings_are_found(options):
     drawings = np.stack(list(datasets.templates(canvas=256).values()))
     copies, maps = datasets.random_affine(drawings, WIDE, 0)
     for drawing, copy, matrix, shift in zip(drawings, copies, *maps):
-        found = register(drawing, copy, **options)
+        found = register(drawing, copy, settings=DescriptorSettings(**options))
         errors = [np.linalg.norm(found.matrix - matrix @ np.diag([s, 1])) / np.linalg.norm(matrix) for s in (-1, 1)]
         assert min(errors) < 0.01
         assert np.linalg.norm(found.shift - shift) < 0.3
@@ -283,7 +297,7 @@ def test_descriptors_do_as_well_as_images():
     assert_allclose(refined.matrix, expected.matrix, atol=1e-6)
     assert refined.distance == expected.distance
     small = describe([FLAG], n_angles=16, moments="robust", nu=2, trim=0.1)
-    assert register(FLAG, small).distance == register(small, FLAG, n_angles=16).distance == 0
+    assert register(FLAG, small).distance == register(small, FLAG, settings=small.settings).distance == 0
     distances = affine_distances(described, [turned])
     assert_array_equal(distances, affine_distances([FLAG, turned], described[1]))
 
@@ -307,7 +321,7 @@ def test_the_map_is_said_in_words():
 def test_a_peak_between_two_steps_is_one_map():
     """A square of points, turned by half a step, has its eight symmetries."""
     corners = PointCloud([(1, 1), (-1, 1), (-1, -1), (1, -1), (0.5, 0), (-0.5, 0), (0, 0.5), (0, -0.5)])
-    found = register(corners, push_forward(corners, rotation(np.pi / 34)), n_angles=17)
+    found = register(corners, push_forward(corners, rotation(np.pi / 34)), settings=DescriptorSettings(n_angles=17))
     assert len(found.alternatives) == 7
     assert np.rad2deg(np.pi / 34) % 90 == pytest.approx(found.rotation % 90, abs=0.1)
 
@@ -326,7 +340,7 @@ def test_refined_angles_are_never_worse_than_the_steps():
 
             steps = np.pi * np.arange(2 * n) / n
             best = steps[np.argmax([value(phi) for phi in steps])]
-            refined = _refined(product, best, n)
+            refined = _maximise(product, best, n)
             assert abs(refined - best) <= np.pi / n
             assert value(refined) >= value(best) - 1e-12
 
@@ -345,7 +359,7 @@ def test_symmetric_shapes_have_alternatives():
         centre = radoncdt.mean(shape)
         for m in maps:
             assert_allclose(m.matrix @ centre + m.shift, centre, atol=1e-9)
-            assert m.distance <= found.distance + Settings().grid_distance
+            assert m.distance <= found.distance + DescriptorSettings().grid_distance
     assert len(register(triangle, triangle, tolerance=2).alternatives) >= 5
     assert register(FLAG, np.fliplr(FLAG), tolerance=0).alternatives == ()
 
@@ -357,11 +371,13 @@ def test_mirror_images_without_reflections_are_different():
     mirror = np.fliplr(FLAG)
     assert register(FLAG, mirror).mirrored
     assert register(FLAG, mirror).distance < 1e-6
-    found = best_registration(FLAG, mirror, Plausible(), reflections=False)
+    found = find_registration(FLAG, mirror, Plausible(reflections=False))
     assert not found.mirrored
     assert np.linalg.det(found.matrix) > 0
     assert found.distance > 0.02
-    assert affine_distances([FLAG], [mirror], reflections=False)[0, 0] == pytest.approx(found.distance)
+    assert affine_distances([FLAG], [mirror], limits=Plausible(reflections=False))[0, 0] == pytest.approx(
+        found.distance
+    )
 
 
 def test_a_circle_is_told_from_an_ellipse():
@@ -370,19 +386,19 @@ def test_a_circle_is_told_from_an_ellipse():
     assert register(circle, ellipse).distance < 0.02
     for limits in ({"max_aspect": 1.5}, {"similarity": True}):
         with pytest.raises(ValueError, match="no map from `moving` to `fixed` is plausible"):
-            register(circle, ellipse, **limits)
-        assert affine_distances([circle, ellipse], **limits).tolist() == [
+            register(circle, ellipse, limits=Plausible(**limits))
+        assert affine_distances([circle, ellipse], limits=Plausible(**limits)).tolist() == [
             [pytest.approx(0, abs=1e-9), np.inf],
             [np.inf, pytest.approx(0, abs=1e-9)],
         ]
-    assert register(circle, ellipse, max_aspect=2.5).distance < 0.02
+    assert register(circle, ellipse, limits=Plausible(max_aspect=2.5)).distance < 0.02
     with pytest.raises(ValueError, match=r"none within max_scale=1\.05"):
-        register(circle, ellipse, max_scale=1.05)
+        register(circle, ellipse, limits=Plausible(max_scale=1.05))
 
 
 def test_similarities_are_similarities():
     moved = push_forward(FLAG, 1.3 * rotation(0.7) @ np.diag([1, -1]), [4, 2], shape=(110, 110))
-    found = register(FLAG, moved, similarity=True)
+    found = register(FLAG, moved, limits=Plausible(similarity=True))
     assert_allclose(found.matrix @ found.matrix.T / found.scale**2, np.eye(2), atol=1e-12)
     assert found.aspect == pytest.approx(1)
     assert_allclose(found.matrix, 1.3 * rotation(0.7) @ np.diag([1, -1]), atol=0.01)
@@ -423,8 +439,8 @@ def test_refinement_keeps_the_good_maps_of_drawings_with_stretched_strokes():
     for matrix, shift in zip(*maps.maps(12, 5)):
         corners = rng.uniform(-92, 92, (7, 2))
         drawing, copy = stretched(corners, np.eye(2), np.zeros(2), 200), stretched(corners, matrix, shift, 440)
-        rough = register(describe(drawing), describe(copy), reflections=False)
-        found = register(drawing, copy, reflections=False)
+        rough = register(describe(drawing), describe(copy), limits=Plausible(reflections=False))
+        found = register(drawing, copy, limits=Plausible(reflections=False))
         errors.append([worst_error(some, drawing, matrix, shift) for some in (rough, found)])
     before, after = np.array(errors).T
     assert after.max() < 0.1
@@ -438,7 +454,7 @@ def test_drawings_are_registered_to_a_tenth_of_a_pixel():
     maps = datasets.AffineDistribution(scale=(0.6, 1.3), isotropic=False, rotation=180, shear=30, shift=20)
     for drawing, matrix, shift in zip(drawings, *maps.maps(len(drawings), 0)):
         copy = push_forward(np.pad(drawing, 150), matrix, shift)
-        assert worst_error(register(drawing, copy, reflections=False), drawing, matrix, shift) < 0.1
+        assert worst_error(register(drawing, copy, limits=Plausible(reflections=False)), drawing, matrix, shift) < 0.1
 
 
 @pytest.mark.parametrize(("maps", "most"), [((0.8, 1.2, 10), 0.4), ((0.6, 1.3, 30), 1.0)], ids=["moderate", "wide"])
@@ -450,8 +466,8 @@ def test_lines_drawn_again_with_the_same_pen_are_registered(maps, most):
     for mark, matrix, shift in zip(datasets.watermarks(16), *moves.maps(16, 1)):
         copy = datasets.draw([(128 * line @ matrix.T + shift) / 280 for line in mark.lines], size=560)
         pair = mark.image(), copy
-        rough = register(*map(describe, pair), reflections=False)
-        found = register(*pair, reflections=False)
+        rough = register(*map(describe, pair), limits=Plausible(reflections=False))
+        found = register(*pair, limits=Plausible(reflections=False))
         errors.append([worst_error(some, mark.image(), matrix, shift) for some in (rough, found)])
     before, after = np.array(errors).T
     assert after.max() < most
@@ -467,7 +483,7 @@ def test_copies_of_clouds_are_found_between_the_steps(n):
     found = register(cloud, moved)
     assert_allclose(found.apply(cloud).points, moved.points, atol=1e-4)
     similar = push_forward(cloud, 1.3 * rotation(0.3), shift)
-    found = register(cloud, similar, similarity=True)
+    found = register(cloud, similar, limits=Plausible(similarity=True))
     assert found.aspect == pytest.approx(1)
     assert_allclose(found.apply(cloud).points, similar.points, atol=1e-4)
 
@@ -479,28 +495,28 @@ def test_robust_maps_of_clouds_stay_as_they_are():
     moved = push_forward(cloud, [[0.7, -0.9], [0.8, 0.3]])
     options = {"moments": "robust", "trim": 1 / 16}
     expected = register(describe(cloud, **options), describe(moved, **options))
-    assert_array_equal(register(cloud, moved, **options).matrix, expected.matrix)
+    assert_array_equal(register(cloud, moved, settings=DescriptorSettings(**options)).matrix, expected.matrix)
 
 
 def test_refined_maps_keep_to_the_limits():
     """The copy is sheared and stretched a little beyond them."""
     moved = push_forward(FLAG, [[1.06, 0.1], [0, 1]], [3, 2], shape=(90, 90))
     for limits in ({"max_aspect": 1.1}, {"max_shear": 4}, {"max_scale": 1.035}):
-        found = register(FLAG, moved, **limits)
+        found = register(FLAG, moved, limits=Plausible(**limits))
         assert Plausible(**limits).admits(found)
         assert found.distance < 0.1
-    found = register(FLAG, moved, similarity=True, max_aspect=1.2)
+    found = register(FLAG, moved, limits=Plausible(similarity=True, max_aspect=1.2))
     assert found.aspect == pytest.approx(1)
 
 
 def test_shapes_that_cannot_be_compared_pixel_by_pixel_keep_their_map():
     dot, large = np.zeros((3, 3)), np.ones((4, 4))
     dot[1, 1] = 1
-    expected = best_registration(describe(dot), describe(large), Plausible())
-    assert_allclose(best_registration(dot, large, Plausible()).matrix, expected.matrix, atol=0.3)
+    expected = find_registration(describe(dot), describe(large), Plausible())
+    assert_allclose(find_registration(dot, large, Plausible()).matrix, expected.matrix, atol=0.3)
     cloud = PointCloud([(0, 0), (3, 0), (0, 1), (5, 5)])
-    mixed = best_registration(FLAG, cloud, Plausible())
-    assert_array_equal(mixed.matrix, best_registration(describe(FLAG), describe(cloud), Plausible()).matrix)
+    mixed = find_registration(FLAG, cloud, Plausible())
+    assert_array_equal(mixed.matrix, find_registration(describe(FLAG), describe(cloud), Plausible()).matrix)
 
 
 @pytest.mark.parametrize("units", [(1e80, 1e-80), (1e-80, 1e80), (1e-80, 1e-80)], ids=str)
@@ -511,7 +527,7 @@ def test_refinement_does_not_depend_on_units_of_length(units):
     moved = push_forward(cloud, matrix, [5, -7])
     small, large = (PointCloud(some.points * unit, some.weights) for some, unit in zip((cloud, moved), units))
     for options in ({}, {"similarity": True}):
-        found = register(small, large, **options)
+        found = register(small, large, limits=Plausible(**options))
         assert_allclose(found.apply(small).points / units[1], moved.points, rtol=0, atol=1e-9)
         assert found.scale == pytest.approx(1.3 * units[1] / units[0])
         assert found.shear == pytest.approx(0, abs=1e-6)
@@ -570,12 +586,12 @@ def test_maps_found_with_few_angles_are_not_credible():
     """The steps alone can make a distance of more than 0.1. With two angles this map is off by two pixels."""
     moved = push_forward(FLAG, [[1.2, 0.3], [-0.4, 0.9]], [3, -4], shape=(100, 110))
     for n_angles in (2, 15):
-        with pytest.warns(UserWarning, match="is not credible: .*there are so few angles that copies can have a dist"):
-            found = register(FLAG, moved, n_angles=n_angles)
+        with pytest.warns(UserWarning, match="is not credible: .*with this few angles, copies can have a dist"):
+            found = register(FLAG, moved, settings=DescriptorSettings(n_angles=n_angles))
         assert not found.credible
         assert not found.inverse().credible
         assert not any(other.credible for other in found.alternatives)
-    assert register(FLAG, moved, n_angles=16).credible
+    assert register(FLAG, moved, settings=DescriptorSettings(n_angles=16)).credible
 
 
 def test_copies_are_credible():
@@ -646,7 +662,7 @@ def test_inverse_maps_have_inverse_alternatives():
 
 def test_an_array_of_the_shape_of_the_moving_image_is_an_image():
     narrow = np.ones((6, 2))
-    found = best_registration(narrow, narrow, Plausible())
+    found = find_registration(narrow, narrow, Plausible())
     assert_allclose(found.apply(narrow), narrow)
     assert found.apply(np.ones((5, 2))).shape == (5, 2)
     assert_allclose(found.apply(PointCloud(narrow)).points, narrow, atol=1e-9)
@@ -654,7 +670,7 @@ def test_an_array_of_the_shape_of_the_moving_image_is_an_image():
         found.apply(np.ones((6, 3)))
     cloud = PointCloud([(0, 0), (3, 0), (0, 1), (5, 5)])
     with pytest.raises(ValueError, match="the fixed measure is not an image"):
-        best_registration(FLAG, cloud, Plausible()).apply(FLAG)
+        find_registration(FLAG, cloud, Plausible()).apply(FLAG)
 
 
 def test_notebooks_show_the_words_and_the_matrix():
@@ -670,29 +686,48 @@ def test_notebooks_show_the_words_and_the_matrix():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_angles": 16}, "`n_angles` must be left out or be 64, as `moving` has been described, got 16"),
-        ({"moments": "robust"}, "`moments` must be left out or be 'exact'"),
-        ({"max_aspect": 0.5}, "`max_aspect` must be a number at least 1, or None, got 0.5"),
-        ({"max_shear": 91}, "`max_shear` must be a number from 0 to 90, or None, got 91"),
-        ({"max_scale": np.nan}, "`max_scale` must be a number at least 1, or None, got nan"),
-        ({"tolerance": -1}, "`tolerance` must be a number that is not negative, got -1"),
+        ({"max_aspect": 0.5}, "`max_aspect` must be a number of at least 1, got 0.5"),
+        ({"max_shear": 91}, "`max_shear` must be a number from 0 to 90, got 91"),
+        ({"max_scale": np.nan}, "`max_scale` must be a number of at least 1, got nan"),
     ],
 )
-def test_bad_options_are_refused(options, message):
-    described = describe(FLAG)
+def test_bad_limits_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
-        register(described, described, **options)
+        Plausible(**options)
+
+
+def test_bad_options_are_refused():
+    described, limits = describe(FLAG), Plausible()
+    other = DescriptorSettings(n_angles=16)
+    message = r"`settings` must be omitted or be those of `fixed`, which has .*n_angles=64.*, got .*n_angles=16"
+    with pytest.raises(ValueError, match=message):
+        register(described, described, settings=other)
+    with pytest.raises(ValueError, match="`settings` must be omitted or be those of `A`"):
+        affine_distances(described, settings=DescriptorSettings(moments="robust"))
+    with pytest.raises(ValueError, match="`tolerance` must be a number that is not negative, got -1"):
+        register(described, described, tolerance=-1)
+    with pytest.raises(TypeError, match="`settings` must be of the type DescriptorSettings, got 16"):
+        register(FLAG, FLAG, settings=16)
+    for call in (register, affine_distances):
+        with pytest.raises(TypeError, match="`limits` must be of the type Plausible, got 2"):
+            call(described, described, limits=2)
+    assert register(described, described, settings=described.settings, limits=limits).distance == 0
 
 
 @pytest.mark.parametrize("value", [[], {}, True, "2", None, 0.0], ids=repr)
 @pytest.mark.parametrize("name", ["nu", "tolerance", "max_aspect", "max_shear", "max_scale"])
 def test_arguments_that_are_not_numbers_are_refused_by_name(name, value):
-    if value is None or (value == 0.0 and value is not True and name in ("tolerance", "max_shear")):
-        register(FLAG, FLAG, **{name: value})
+    calls = {
+        "nu": lambda: DescriptorSettings(nu=value),
+        "tolerance": lambda: register(FLAG, FLAG, tolerance=value),
+    }
+    call = calls.get(name, lambda: Plausible(**{name: value}))
+    is_zero = type(value) is float
+    if (value is None and name != "nu") or (is_zero and name in ("tolerance", "max_shear")):
+        call()
         return
-    for measure in (FLAG, describe(FLAG)):
-        with pytest.raises((ValueError, TypeError), match=f"^`{name}` must be a .*number.*, got "):
-            register(measure, measure, **{name: value})
+    with pytest.raises((ValueError, TypeError), match=f"^`{name}` must be a .*number.*, got "):
+        call()
 
 
 def test_no_descriptors_have_no_distances():
@@ -705,7 +740,7 @@ def test_no_descriptors_have_no_distances():
 def test_a_list_of_descriptors_is_descriptors():
     described = describe([FLAG, np.tri(40)])
     assert_array_equal(affine_distances([described[0], described[1]]), affine_distances(described))
-    with pytest.raises(TypeError, match="Descriptors are no images"):
+    with pytest.raises(TypeError, match="Descriptors are not images"):
         affine_distances([FLAG, described[0]])
 
 
@@ -724,6 +759,6 @@ def test_what_cannot_be_compared_is_refused():
     with pytest.raises(ValueError, match=r"`fixed` must have mass"):
         register(FLAG, np.zeros((4, 4)))
     with pytest.raises(TypeError, match="`reflections` must be of the type bool, got 'no'"):
-        register(FLAG, FLAG, reflections="no")
+        register(FLAG, FLAG, limits=Plausible(reflections="no"))
     with pytest.raises(TypeError, match="`similarity` must be of the type bool, got 1"):
-        affine_distances([FLAG], similarity=1)
+        affine_distances([FLAG], limits=Plausible(similarity=1))

@@ -235,7 +235,7 @@ def _try_methods(specimen: Specimen, number: int, where: str, findings: Findings
         "entries": catalogue.entries,
         "entry": lambda: catalogue.entry(number),
         "failures": catalogue.failures,
-        "picture": lambda: catalogue.picture(number),
+        "picture": lambda: catalogue.thumbnail(number),
         "ink_options": lambda: catalogue.ink_options(number),
         "calibrated": lambda: catalogue.calibrated,
     }

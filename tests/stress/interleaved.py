@@ -70,7 +70,7 @@ class Bench:
             "remove": lambda: commands.remove(db, REMOVED, REMOVED + 1),
             "update": lambda: commands.update(db, folder / "first.csv"),
             "search": lambda: commands.search(db, folder / "query.png"),
-            "report": lambda: commands.search(db, folder / "query.png", chances=False, report=folder / "out.html"),
+            "report": lambda: commands.search(db, folder / "query.png", report=folder / "out.html"),
             "export": lambda: commands.export(db, folder / "out.npz"),
             "table": lambda: commands.export(db, folder / "out.csv"),
             "show": lambda: commands.show(db, REMOVED),

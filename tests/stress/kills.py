@@ -65,7 +65,7 @@ def state_of(db: Path) -> State:
     found = {}
     with Catalogue(db) as catalogue:
         for entry in catalogue.entries():
-            picture = hashlib.sha256(catalogue.picture(entry["entry"])).hexdigest()
+            picture = hashlib.sha256(catalogue.thumbnail(entry["entry"])).hexdigest()
             known = {k: v for k, v in entry.items() if k not in ("entry", "file") and v is not None}
             found[entry["file"]] = (*sorted(known.items()), picture)
     return found

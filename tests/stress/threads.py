@@ -32,7 +32,7 @@ def make(folder: Path, seed: int) -> Path:
 
 
 def answer_of(catalogue: Catalogue, query: Path) -> Answer:
-    found = catalogue.search(query, top=5, chances=False, n_jobs=1)
+    found = catalogue.search(query, top=5, n_jobs=1)
     matches = ((match.rank, match.file, match.misfit, match.distance) for match in found.matches)
     return (found.searched, *matches)
 
@@ -67,7 +67,7 @@ class Shared:
 
     def picture(self, thread: int, k: int) -> None:
         number = 1 + k % N_ENTRIES
-        self._require(self.catalogue.picture(number).startswith(b"\x89PNG"), "a picture is not a PNG file")
+        self._require(self.catalogue.thumbnail(number).startswith(b"\x89PNG"), "a picture is not a PNG file")
         self._require(self.catalogue.entry(number)["entry"] == number, "an entry has another number")
 
     def export(self, thread: int, k: int) -> None:

@@ -123,7 +123,7 @@ class Writer:
 
     def report(self) -> None:
         page = self._path(".html")
-        arguments = commands.search(self.db, self.random.choice(self.own), chances=False, report=page)
+        arguments = commands.search(self.db, self.random.choice(self.own), report=page)
         self._run("report", arguments, written=page)
 
     def export(self) -> None:
@@ -184,7 +184,7 @@ def _together(barrier) -> None:
 def _write(folder: Path, number: int, seed: int, seconds: float) -> list[Event]:
     """What one process does."""
     writer = Writer(folder, number, seed)
-    commands.call(commands.search(writer.db, writer.own[0], chances=False))  # loads all that is compiled
+    commands.call(commands.search(writer.db, writer.own[0]))  # loads all that is compiled
     _barrier.wait()
     end = time.monotonic() + seconds
     while time.monotonic() < end:

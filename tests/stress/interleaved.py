@@ -13,7 +13,7 @@ from radoncdt.catalogue import Catalogue
 from stress import commands, images
 from stress.findings import Findings
 
-N_ENTRIES = 31  # with one removed, enough to learn chances
+N_ENTRIES = 31  # enough to calibrate after one is removed
 REMOVED = 5  # the entry that the second command removes, and some of the first commands use
 
 FIRST = ("add", "remove", "update", "search", "report", "export", "table", "show", "check", "calibrate")

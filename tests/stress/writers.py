@@ -18,7 +18,7 @@ from stress.findings import INTERVAL, Findings, Progress
 
 WRITERS = 10
 OWN_IMAGES = 6  # per writer
-BASE_IMAGES = 34  # nobody removes these; enough to learn chances
+BASE_IMAGES = 34  # nobody removes these; enough to calibrate
 PATIENCE = 240.0  # seconds that writers may take beyond their time, with the start of the processes
 MIX = {
     "add": 26,
@@ -119,7 +119,7 @@ class Writer:
 
     def search(self) -> None:
         image = self.random.choice([*self.own, *self.base])
-        self._run("search", commands.search(self.db, image, chances=bool(self.random.uniform() < 0.3)))
+        self._run("search", commands.search(self.db, image))
 
     def report(self) -> None:
         page = self._path(".html")

@@ -15,7 +15,7 @@ from radoncdt._typing import OnProgress
 from radoncdt.catalogue.catalogue import Catalogue
 from radoncdt.catalogue.export import format_csv
 from radoncdt.catalogue.search import Match, SearchResult
-from radoncdt.catalogue.thumbnails import THUMBNAIL_SIDE, read_thumbnail, reduce_ink
+from radoncdt.catalogue.thumbnails import THUMBNAIL_SIDE, ink_box, read_thumbnail, reduce_ink
 from radoncdt.ink import InkError, open_picture
 
 __all__ = ["csv", "describe_map", "draw_overlay", "format_p_value", "html"]

@@ -39,7 +39,7 @@ def test_the_score_is_printed_and_sorts(folder, capsys):
     for match in matches:
         assert match.score == pytest.approx(match.misfit + match.distance / 4, rel=1e-12)
     report = Path("r.html").read_text("utf-8")
-    assert re.findall(r"score (\d\.\d{3})<br>misfit", report) == scores
+    assert re.findall(r"score (\d\.\d{3})</span>", report) == scores
 
 
 @pytest.mark.parametrize(

@@ -9,22 +9,12 @@
 """
 
 from radoncdt.catalogue.catalogue import Catalogue
-from radoncdt.catalogue.errors import CatalogueError, ConditionError, DamagedEntryWarning
+from radoncdt.catalogue.errors import CatalogueError
 from radoncdt.catalogue.importer import Added
 from radoncdt.catalogue.integrity import Problem
 from radoncdt.catalogue.metadata import MetadataError
-from radoncdt.catalogue.ranking import DEFAULT_LIMITS
-from radoncdt.catalogue.search import Match, SearchResult
+from radoncdt.catalogue.search import DEFAULT_LIMITS, Match, SearchResult
 
 __all__ = [
-    "DEFAULT_LIMITS",
-    "Added",
-    "Catalogue",
-    "CatalogueError",
-    "ConditionError",
-    "DamagedEntryWarning",
-    "Match",
-    "MetadataError",
-    "Problem",
-    "SearchResult",
-]
+    "DEFAULT_LIMITS", "Added", "Catalogue", "CatalogueError", "Match", "MetadataError", "Problem", "SearchResult",
+]  # fmt: skip

@@ -45,7 +45,7 @@ def test_unknown_images_get_a_class_and_no_accuracy(folder, capsys):
     assert run("classify", "train", "unknown", "--confusion", "c.png") == 1
     out, err = capsys.readouterr()
     assert "right" not in out
-    assert "is not an image" in err
+    assert "unrecognised image format" in err
     assert "--confusion draws nothing" in err
     with open("predictions.csv", encoding="utf-8", newline="") as file:
         assert [row["predicted"] for row in csv.DictReader(file)] == ["class 2"]
@@ -85,7 +85,7 @@ def test_ink_is_shown_step_by_step(folder, capsys):
 def test_wrong_calls_of_ink_are_refused(folder, capsys):
     assert run("ink", "test/class 1/0.png") == 2
     assert run("ink", "missing.png", "--out", "ink.png") == 1
-    assert "there is no such file" in capsys.readouterr().err
+    assert "no such file" in capsys.readouterr().err
     for wrong in (("--roi", "a,b,c,d"), ("--roi", "1,2,3,4", "--mask", "m.png"), ("--low", 1), ("--show", "s.txt")):
         assert run("ink", "test/class 1/0.png", "--out", "ink.png", *wrong) == 2, wrong
     assert not (folder / "ink.png").exists()

@@ -24,8 +24,8 @@ from radoncdt.catalogue.metadata import Value
 from radoncdt.catalogue.records import EntryRow, ink_options, packed
 from radoncdt.catalogue.store import Entry, Failure, Store, stored_name
 from radoncdt.ink import InkError, InkOptions
-from radoncdt.ink.files import open_picture, read_bytes
-from radoncdt.ink.kinds import doubt, steps_of
+from radoncdt.ink.extraction import assess_ink, extract_steps
+from radoncdt.ink.files import read_bytes, read_image
 from radoncdt.matching.descriptors import Settings, described
 from radoncdt.measures import Batch
 
@@ -166,15 +166,15 @@ def _examine(file: str, digest: str, task: Task) -> Result:
     try:
         data = read_bytes(Path(file))
         digest = hashlib.sha256(data).hexdigest()  # of what is read now
-        picture = open_picture(file, data)
-        ink = steps_of(picture, np.ones(picture.grey.shape, bool), task.ink, file)[-1].image
+        picture = read_image(BytesIO(data), name=file)
+        ink = extract_steps(picture, task.ink)[-1].image
         curves, numbers = packed(described(Batch.read(ink), task.settings, 1))
     except (InkError, MemoryError) as error:
         return Failure(name, digest, str(error).removeprefix(f"{file}: ") or "not enough memory")
     except (ValueError, ArithmeticError) as error:  # a measure that has no descriptor
         return Failure(name, digest, f"its ink cannot be described: {error}")
     height, width = ink.shape
-    note = "; ".join(text for text in (picture.note, doubt(ink, task.ink)) if text)
+    note = "; ".join(text for text in (picture.note, assess_ink(ink, task.ink)) if text)
     row = EntryRow(0, digest, name, how(task.ink), width, height, *box_of(ink), note)
     return Entry(row, picture_of_ink(ink), curves, numbers)
 

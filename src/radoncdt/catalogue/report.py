@@ -19,7 +19,7 @@ from radoncdt.catalogue.export import table
 from radoncdt.catalogue.importer import picture_of_ink
 from radoncdt.catalogue.line_fit import PICTURE_SIDE, picture_ink
 from radoncdt.catalogue.search import Match, Result
-from radoncdt.ink import InkError, open_picture
+from radoncdt.ink import InkError, read_image
 
 MARGIN = 0.08
 """Around an entry, as a share of its longer side, for what of the query is beyond it."""
@@ -184,7 +184,7 @@ def _smoothed(ink: NDArray[np.float32], scale: float) -> NDArray[np.float32]:
 def _original(name: str) -> bytes | None:
     """The image file of a query, reduced."""
     try:
-        grey = open_picture(name).grey
+        grey = read_image(name).grey
     except InkError:
         return None
     return picture_of_ink(1 - grey)

@@ -16,7 +16,7 @@ from radoncdt.catalogue.line_fit import Fit, line_points, picture_points, refine
 from radoncdt.catalogue.p_values import FITTED, NEAREST, Chances, stand
 from radoncdt.catalogue.store import Snapshot
 from radoncdt.ink import InkOptions, find_ink, read_ink
-from radoncdt.ink.kinds import doubt
+from radoncdt.ink.extraction import assess_ink
 from radoncdt.matching.descriptors import Descriptors, Settings, described
 from radoncdt.matching.registration import Plausible, Registration, best_registration
 from radoncdt.measures import Batch
@@ -98,8 +98,8 @@ def query_of(image: Any, roi: Any, mask: Any, ink: dict[str, Any], settings: Set
     """An image file, or an array, as something to search for."""
     is_file = isinstance(image, (str, os.PathLike))
     measure = read_ink(image, roi=roi, mask=mask, **ink) if is_file else find_ink(image, roi=roi, mask=mask, **ink)
-    if remark := doubt(measure, InkOptions(**ink)):
-        warnings.warn(f"{printable(image) if is_file else 'image'}: {remark}", stacklevel=4)
+    if warning := assess_ink(measure, InkOptions(**ink)):
+        warnings.warn(f"{printable(image) if is_file else 'image'}: {warning}", stacklevel=4)
     descriptor = described(Batch.read(measure), settings, n_jobs)
     return Query(
         printable(image) if is_file else "image",

@@ -19,7 +19,8 @@ from radoncdt.catalogue.export import table
 from radoncdt.catalogue.importer import picture_of_ink
 from radoncdt.catalogue.line_fit import PICTURE_SIDE, picture_ink
 from radoncdt.catalogue.search import Match, Result
-from radoncdt.ink import InkError, read_image
+from radoncdt.ink import InkError
+from radoncdt.ink.files import read_image
 
 MARGIN = 0.08
 """Around an entry, as a share of its longer side, for what of the query is beyond it."""

@@ -17,7 +17,8 @@ from radoncdt.catalogue.catalogue import Catalogue
 from radoncdt.catalogue.export import format_csv
 from radoncdt.catalogue.search import Match, SearchResult
 from radoncdt.catalogue.thumbnails import THUMBNAIL_SIDE, draw_ink, ink_box, read_thumbnail
-from radoncdt.ink import InkError, open_picture
+from radoncdt.ink import InkError
+from radoncdt.ink.files import read_image
 
 __all__ = ["csv", "describe_map", "draw_overlay", "format_p_value", "html"]
 
@@ -111,7 +112,7 @@ def draw_overlay(ink: NDArray[np.float32], thumbnail: bytes, match: Match) -> ND
 def _embed_file(name: str) -> str | None:
     """Return an image file as a data URI, None if it can no longer be read."""
     with suppress(InkError):
-        return _embed(draw_ink(1 - open_picture(name).grey, 2 * _PICTURE_SIDE), _PICTURE_COLOURS)
+        return _embed(draw_ink(1 - read_image(name).grey, 2 * _PICTURE_SIDE), _PICTURE_COLOURS)
     return None
 
 

@@ -25,7 +25,7 @@ from radoncdt.catalogue.line_fit import LineFit, find_line_points, find_thumbnai
 from radoncdt.catalogue.snapshot import Snapshot
 from radoncdt.catalogue.thumbnails import ink_box
 from radoncdt.ink import InkOptions, find_ink, read_ink
-from radoncdt.ink.kinds import doubt
+from radoncdt.ink.extraction import assess_ink
 from radoncdt.matching.alignment import find_registration
 from radoncdt.matching.descriptors import Descriptors, DescriptorSettings, describe_batch
 from radoncdt.matching.plausible import Plausible
@@ -121,7 +121,7 @@ def read_query(
     is_file = isinstance(image, (str, os.PathLike))
     name = printable(image) if is_file else "image"
     found = read_ink(image, roi=roi, mask=mask, **ink) if is_file else find_ink(image, roi=roi, mask=mask, **ink)
-    if warning := doubt(found, InkOptions(**ink)):
+    if warning := assess_ink(found, InkOptions(**ink)):
         warnings.warn(f"{name}: {warning}", stacklevel=levels_to_the_caller())
     shape = Shape(describe_batch(Batch.read(found), settings, n_jobs), find_line_points(found))
     return Query(name, os.fspath(image) if is_file else None, found, shape)

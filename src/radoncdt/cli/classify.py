@@ -63,7 +63,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
             found = classify_folders(
                 options.train,
                 options.test,
-                reflections=not options.no_mirror,
+                limits=radoncdt.Plausible(reflections=not options.no_mirror),
                 n_jobs=options.jobs,
                 on_progress=bar,
                 **ink_settings(options),
@@ -87,5 +87,5 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         else:
             complain("no image is in a folder named as a class; --confusion draws nothing")
     left_out = f", {len(found.refused)} refused" if found.refused else ""
-    say(f"{options.out}: {len(found.files):,} images, {len(found.classes):,} classes{left_out}")
+    say(f"{options.out}: {len(found.rows):,} images, {len(found.classes):,} classes{left_out}")
     return 1 if found.refused else 0

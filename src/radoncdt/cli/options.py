@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt._validation import MOST_ANGLES, MOST_LEVELS
-from radoncdt.ink import INKS, KINDS, InkError, image_files, read_ink
-from radoncdt.ink.kinds import SPECKS
+from radoncdt.ink import INK_KINDS, POLARITIES, InkError, image_files, read_ink
+from radoncdt.ink.options import DEFAULT_SPECKS
 
 
 def ink_options() -> argparse.ArgumentParser:
     ink = argparse.ArgumentParser(add_help=False)
     ink.add_argument(
         "--ink",
-        choices=INKS,
+        choices=POLARITIES,
         default="auto",
-        help="whether ink is darker or brighter than the paper; auto (the default) looks at the border of the image",
+        help="whether ink is darker or brighter than the paper; auto (the default) decides by the image",
     )
     return ink
 
@@ -32,7 +32,7 @@ def ink_kind_options(kind: str) -> argparse.ArgumentParser:
     group = options.add_argument_group("how ink is found")
     group.add_argument(
         "--kind",
-        choices=KINDS,
+        choices=INK_KINDS,
         default=kind,
         help="drawing: a tracing, print or rubbing, or an ordinary photograph of one; watermark: a watermark "
         f"photographed in transmitted light, or a thermogram; grey: grey values are mass (default {kind})",
@@ -52,7 +52,7 @@ def ink_kind_options(kind: str) -> argparse.ArgumentParser:
         type=float,
         metavar="SHARE",
         help="remove connected ink that is shorter than this share of the extent of all ink (default: "
-        f"{', '.join(f'{share:g} for kind {name}' for name, share in SPECKS.items())}; 0 removes nothing)",
+        f"{', '.join(f'{share:g} for kind {name}' for name, share in DEFAULT_SPECKS.items())}; 0 removes nothing)",
     )
     group.add_argument("--max-side", type=int, metavar="N", help="reduce larger images to N pixels (default 1024)")
     return options

@@ -1,14 +1,11 @@
-"""Few-shot classification of folders, and the command ink."""
+"""The command ``classify``."""
 
 import csv
 
-import numpy as np
 import pytest
 from files import run
 from marks import MARKS, save
 from PIL import Image
-
-from radoncdt.folders import classify_folders
 
 CHOSEN = [1, 2, 4]
 
@@ -45,21 +42,14 @@ def test_unknown_images_get_a_class_and_no_accuracy(folder, capsys):
     assert run("classify", "train", "unknown", "--confusion", "c.png") == 1
     out, err = capsys.readouterr()
     assert "right" not in out
-    assert "is not an image" in err
+    assert "unrecognised image format" in err
     assert "--confusion draws nothing" in err
     with open("predictions.csv", encoding="utf-8", newline="") as file:
         assert [row["predicted"] for row in csv.DictReader(file)] == ["class 2"]
     assert not (folder / "c.png").exists()
 
 
-def test_mirror_images_can_be_told_apart(folder):
-    save("train/mirrored 2/a.png", MARKS[2].image()[:, ::-1])
-    found = classify_folders("train", "test", reflections=False)
-    assert found.accuracies["class 2"] == (4, 4)
-    assert found.confusion().sum() == 12
-
-
-def test_folders_that_are_none_are_refused(folder, capsys):
+def test_invalid_folders_are_refused(folder, capsys):
     (folder / "empty").mkdir()
     save("flat/a.png", MARKS[0].image())
     for wrong in (("missing", "test"), ("empty", "test"), ("flat", "test"), ("train", "empty"), ("train", "missing")):
@@ -68,24 +58,3 @@ def test_folders_that_are_none_are_refused(folder, capsys):
     assert run("classify", "train", "test", "--threshold", 7) == 2
     assert "--threshold must be a number between 0 and 1" in capsys.readouterr().err
     assert not (folder / "predictions.csv").exists()
-
-
-# ---------------------------------------------------------------- ink
-
-
-def test_ink_is_shown_step_by_step(folder, capsys):
-    assert run("ink", "test/class 1/0.png", "--show", "steps.png", "--out", "ink.png") == 0
-    assert "of them ink" in capsys.readouterr().out
-    with Image.open("steps.png") as picture:
-        assert picture.size[0] > 3 * picture.size[1]
-    with Image.open("ink.png") as picture:
-        assert np.asarray(picture).min() == 0
-
-
-def test_wrong_calls_of_ink_are_refused(folder, capsys):
-    assert run("ink", "test/class 1/0.png") == 2
-    assert run("ink", "missing.png", "--out", "ink.png") == 1
-    assert "there is no such file" in capsys.readouterr().err
-    for wrong in (("--roi", "a,b,c,d"), ("--roi", "1,2,3,4", "--mask", "m.png"), ("--low", 1), ("--show", "s.txt")):
-        assert run("ink", "test/class 1/0.png", "--out", "ink.png", *wrong) == 2, wrong
-    assert not (folder / "ink.png").exists()

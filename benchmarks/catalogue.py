@@ -69,7 +69,7 @@ def catalogue_of(marks: datasets.Watermarks) -> Iterator[Catalogue]:
 
 def how(kind: str) -> str:
     """Ink is found."""
-    return "photo" if kind == "photograph" else "drawing"
+    return "watermark" if kind == "photograph" else "drawing"
 
 
 def recognition() -> Iterator[Row]:

@@ -123,10 +123,10 @@ def photograph(marks: datasets.Watermarks) -> tuple[Any, int]:
 def ink_steps() -> Picture:
     """How the lines of a mark are found in a photograph."""
     image, number = photograph(datasets.watermarks(N_MARKS))
-    steps = ink.ink_steps(image, kind="photo")
+    steps = ink.ink_steps(image, kind="watermark")
     facts: dict[str, Any] = {
         "mark": number,
-        "kind": "photo",
+        "kind": "watermark",
         "steps": [step.name for step in steps],
         "share of ink": f"{100 * steps[-1].image.mean():.1f} %",
     }
@@ -148,7 +148,7 @@ def search() -> Picture:
             Image.fromarray(np.rint(255 - 255 * mark.image()).astype(np.uint8)).save(Path(folder) / f"{k:03}.png")
         with Catalogue(Path(folder) / "marks.db", create=True) as catalogue:
             catalogue.add(folder)
-            found = catalogue.search(image, kind="photo", top=4, chances=False)
+            found = catalogue.search(image, kind="watermark", top=4, chances=False)
     facts: dict[str, Any] = {
         "entries": found.searched,
         "right": f"{number:03}.png",

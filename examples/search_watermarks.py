@@ -22,7 +22,7 @@ from radoncdt import datasets
 from radoncdt.cli import main as command
 from radoncdt.ink import InkError, read_ink
 
-KINDS = {"drawing": "drawing", "specks": "drawing", "photograph": "photo"}
+KINDS = {"drawing": "drawing", "specks": "drawing", "photograph": "watermark"}
 """Kinds of queries, and how their ink is found."""
 
 

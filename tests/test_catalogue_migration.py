@@ -48,7 +48,7 @@ def test_old_catalogues_are_read_as_they_are(folder):
     before = Path("catalogue.db").read_bytes()
     entries, _, failures, _, options, found, problems = answers("catalogue.db")
     assert len(entries) == 22
-    assert [option["kind"] for option in options] == ["drawing"] * 18 + ["photo"] * 4
+    assert [option["kind"] for option in options] == ["drawing"] * 18 + ["watermark"] * 4
     assert [name for name, _ in failures] == ["marks/broken.png"]
     assert found[0][0] == 1
     assert problems == []
@@ -117,8 +117,15 @@ def test_numbers_of_removed_entries_are_not_given_again(folder):
     change("catalogue.db", "DELETE FROM metadata WHERE entry = 32")
     change("catalogue.db", "DELETE FROM descriptors WHERE entry = 32")
     with Catalogue("catalogue.db", write=True) as catalogue:
-        catalogue.add("photographs/3.png", kind="photo")
+        catalogue.add("photographs/3.png", kind="watermark")
         assert max(entry["entry"] for entry in catalogue.entries()) == 33
+
+
+def test_the_old_name_of_a_kind_means_the_same(folder):
+    """Entries that were read with the kind "photo" count as read with "watermark"."""
+    with Catalogue("catalogue.db", write=True) as catalogue:
+        assert catalogue.add("photographs", kind="watermark").otherwise == 0
+        assert catalogue.add("photographs", kind="drawing").otherwise == 4
 
 
 def test_a_step_that_fails_changes_nothing(folder, monkeypatch):

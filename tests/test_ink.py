@@ -153,11 +153,11 @@ def test_the_content_of_images_is_read(folder):
 
 def test_documents_name_the_specks_that_are_removed(capsys):
     text = " ".join(InkOptions.__doc__.split())
-    assert f"{SPECKS['drawing']:g} by default for drawings, {SPECKS['photo']:g} for photographs" in text
+    assert f"{SPECKS['drawing']:g} by default for drawings, {SPECKS['watermark']:g} for photographs" in text
     with pytest.raises(SystemExit):
         cli.main(["ink", "--help"])
     printed = " ".join(capsys.readouterr().out.split())
-    assert "(default: 0.03 for kind drawing, 0.06 for kind photo; 0 removes nothing)" in printed
+    assert "(default: 0.03 for kind drawing, 0.06 for kind watermark; 0 removes nothing)" in printed
     for kind, share in SPECKS.items():
         assert f"{share:g} for kind {kind}" in printed
 
@@ -435,7 +435,7 @@ def test_the_lines_of_a_mark_are_found_in_photographs():
     drawings = marks.queries(6, kind="drawing", rng=3).images
     photographs = marks.queries(6, kind="photograph", rng=3).images
     for drawing, photograph in zip(drawings, photographs):
-        ink = find_ink(np.uint8(255 * photograph), kind="photo") > 0
+        ink = find_ink(np.uint8(255 * photograph), kind="watermark") > 0
         near = binary_dilation(drawing > 0.2, iterations=3)
         found = binary_dilation(ink, iterations=3)
         assert (ink & near).sum() > 0.8 * ink.sum()
@@ -445,7 +445,7 @@ def test_the_lines_of_a_mark_are_found_in_photographs():
 def test_paper_without_a_mark_has_no_ink():
     blank = datasets.watermarks(1).queries(1, kind="photograph", rng=0).images[0] * 0 + 0.5
     with pytest.raises(InkError, match="no line stands out"):
-        find_ink(np.uint8(255 * blank), kind="photo")
+        find_ink(np.uint8(255 * blank), kind="watermark")
 
 
 # ---------------------------------------------------------------- regions
@@ -486,12 +486,16 @@ def test_regions_that_are_none_are_refused(folder, region, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kind": "sketch"}, "`kind` must be one of"),
+        ({"kind": "sketch"}, "`kind` must be one of 'drawing', 'watermark', 'grey', got 'sketch'$"),
+        (
+            {"kind": "photo"},
+            "`kind` must be one of 'drawing', 'watermark', 'grey', got 'photo'; 'photo' is now called 'watermark'$",
+        ),
         ({"kind": "drawing", "threshold": 2}, "`threshold` must be a number between 0 and 1"),
-        ({"kind": "photo", "threshold": -1}, "`threshold` must be a positive number"),
-        ({"kind": "drawing", "low": 1}, "`low` goes with the kind photo"),
-        ({"kind": "photo", "specks": 2}, "`specks` must be a number from 0 to 1"),
-        ({"kind": "photo", "max_side": 3}, "`max_side` must be at least 8"),
+        ({"kind": "watermark", "threshold": -1}, "`threshold` must be a positive number"),
+        ({"kind": "drawing", "low": 1}, "`low` goes with the kind watermark"),
+        ({"kind": "watermark", "specks": 2}, "`specks` must be a number from 0 to 1"),
+        ({"kind": "watermark", "max_side": 3}, "`max_side` must be at least 8"),
         ({"threshold": 1}, "`threshold` goes with"),
     ],
 )
@@ -515,12 +519,12 @@ def test_arrays_that_are_no_pictures_are_refused():
 def test_all_steps_are_shown(folder):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for kind, names in (("grey", 2), ("drawing", 4), ("photo", 6)):
+        for kind, names in (("grey", 2), ("drawing", 4), ("watermark", 6)):
             save("big.png", 255 - 255 * MARK)
-            steps = ink_steps("big.png", kind=kind, **({"ink": "dark"} if kind == "photo" else {}))
+            steps = ink_steps("big.png", kind=kind, **({"ink": "dark"} if kind == "watermark" else {}))
             assert len(steps) == names
             assert steps[0].name == "grey"
             assert steps[-1].name == "ink"
             assert_array_equal(
-                steps[-1].image, read_ink("big.png", kind=kind, **({"ink": "dark"} if kind == "photo" else {}))
+                steps[-1].image, read_ink("big.png", kind=kind, **({"ink": "dark"} if kind == "watermark" else {}))
             )

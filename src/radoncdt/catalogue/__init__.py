@@ -3,7 +3,7 @@
 >>> from radoncdt.catalogue import Catalogue
 >>> with Catalogue("marks.db", create=True) as catalogue:  # doctest: +SKIP
 ...     catalogue.add("tracings/", metadata="tracings.csv")
-...     for match in catalogue.search("photograph.jpg", kind="photo").matches:
+...     for match in catalogue.search("photograph.jpg", kind="watermark").matches:
 ...         print(match.file, match.distance, match.chance, match.registration)
 """
 

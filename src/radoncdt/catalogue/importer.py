@@ -21,7 +21,7 @@ from radoncdt._progress import Counter
 from radoncdt._typing import OnProgress
 from radoncdt.catalogue.line_fit import PICTURE_SIDE
 from radoncdt.catalogue.metadata import Value
-from radoncdt.catalogue.records import EntryRow, packed
+from radoncdt.catalogue.records import EntryRow, ink_options, packed
 from radoncdt.catalogue.store import Entry, Failure, Store, stored_name
 from radoncdt.ink import InkError, InkOptions
 from radoncdt.ink.files import open_picture, read_bytes
@@ -124,7 +124,7 @@ def add_images(
         transaction.put([(failure, {}) for failure in again])
         transaction.set_metadata([(known[digest], metadata.get(names[0], {})) for digest, names in there.items()])
         transaction.seen_again([(known[digest], names) for digest, names in there.items()])
-        otherwise = sum(entry.ink != how(ink) for entry in transaction.entries(numbers, missing_ok=True))
+        otherwise = sum(ink_options(entry.ink) != ink for entry in transaction.entries(numbers, missing_ok=True))
     n_known = len(files) - added - len(failures) - len(again)
     return Added(added, n_known, (*failures, *again), otherwise=otherwise)
 

@@ -76,6 +76,8 @@ def ink_options(text: str) -> InkOptions:
     found = read_json(text)
     if not isinstance(found, dict):
         raise ValueError(f"must be an object, got {type(found).__name__}")
+    if found.get("kind") == "photo":  # the name of this kind in earlier versions
+        found["kind"] = "watermark"
     try:
         return InkOptions(**found)
     except TypeError as error:

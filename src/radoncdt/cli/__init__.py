@@ -17,7 +17,7 @@ Features of shapes that shifts, rotations, scaling, shear and mirroring do not c
 
 examples:
   radoncdt catalogue add marks.db tracings/ --metadata tracings.csv
-  radoncdt search marks.db photograph.jpg --kind photo --report found.html
+  radoncdt search marks.db photograph.jpg --kind watermark --report found.html
   radoncdt classify examples/ unknown/ --out predictions.csv
   radoncdt show anchor.png --out pipeline.png
   radoncdt transform catalogue/*.png --out features.npz

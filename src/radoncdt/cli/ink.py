@@ -32,8 +32,8 @@ def add_parser(commands: Any) -> None:
         epilog="""\
 examples:
   radoncdt ink tracing.png --show steps.png
-  radoncdt ink photograph.jpg --kind photo --roi 200,150,900,1100 --show steps.png
-  radoncdt ink photograph.jpg --kind photo --threshold 4 --out ink.png""",
+  radoncdt ink photograph.jpg --kind watermark --roi 200,150,900,1100 --show steps.png
+  radoncdt ink photograph.jpg --kind watermark --threshold 4 --out ink.png""",
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="the image")
     parser.add_argument("--show", type=Path, metavar="FILE.png", help="draw each step side by side")

@@ -34,18 +34,18 @@ def ink_kind_options(kind: str) -> argparse.ArgumentParser:
         "--kind",
         choices=KINDS,
         default=kind,
-        help="drawing: tracings, prints, rubbings; photo: transmitted light, thermograms; grey: grey values are mass "
-        f"(default {kind})",
+        help="drawing: a tracing, print or rubbing, or an ordinary photograph of one; watermark: a watermark "
+        f"photographed in transmitted light, or a thermogram; grey: grey values are mass (default {kind})",
     )
     group.add_argument(
         "--threshold",
         type=float,
         metavar="T",
-        help="drawing: from 0, the paper, to 1, the darkest ink (default: found); photo: how much a line must stand "
-        "out of the noise (default 5)",
+        help="drawing: from 0, the paper, to 1, the darkest ink (default: found); watermark: how strong a line must "
+        "be, in standard deviations of the noise (default 5)",
     )
     group.add_argument(
-        "--low", type=float, metavar="T", help="photo: lines this strong continue strong ones (default T/2)"
+        "--low", type=float, metavar="T", help="watermark: lines this strong continue strong ones (default T/2)"
     )
     group.add_argument(
         "--specks",

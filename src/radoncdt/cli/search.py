@@ -48,9 +48,9 @@ Conditions after --where are those of SQL, on the columns of the metadata:
 
 examples:
   radoncdt search marks.db tracing.png
-  radoncdt search marks.db photograph.jpg --kind photo --roi 200,150,900,1100 --report found.html
+  radoncdt search marks.db photograph.jpg --kind watermark --roi 200,150,900,1100 --report found.html
   radoncdt search marks.db tracing.png --where "motif = 'crown'" --no-mirror --max-aspect 1.3
-  radoncdt search marks.db photographs/ --kind photo --report found.html --csv found.csv
+  radoncdt search marks.db photographs/ --kind watermark --report found.html --csv found.csv
 """
 
 

@@ -5,7 +5,7 @@ Three kinds of images are read, each by its own steps (`radoncdt ink FILE --show
 "drawing"
     Tracings, prints, rubbings. Uneven light is taken off, ink is what is darker (or brighter) than a threshold, and
     specks are removed. Ink has the mass 1 whatever its grey, but for soft edges.
-"photo"
+"watermark"
     Transmitted light, thermograms. Uneven light is taken off, the straight lines of the mould are suppressed, ridges
     are found, and those that are strong, or continue strong ones, are ink. Short ones are removed.
 "grey"

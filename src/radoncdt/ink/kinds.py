@@ -11,13 +11,13 @@ from radoncdt._validation import ArgumentValueError
 from radoncdt.ink.files import Grey, InkError, Mask, Picture
 from radoncdt.ink.watermark import lines_of_photo
 
-KINDS = ("drawing", "photo", "grey")
+KINDS = ("drawing", "watermark", "grey")
 INKS = ("auto", "dark", "bright")
 
 LIKELY = (0.0005, 0.5)
 """Shares of an image that are ink."""
 
-SPECKS = {"drawing": 0.03, "photo": 0.06}
+SPECKS = {"drawing": 0.03, "watermark": 0.06}
 """Connected ink that is shorter than this share of the extent of all ink is removed by default, for each kind."""
 
 LEAST_SIDE = 8
@@ -37,7 +37,7 @@ class InkOptions:
 
     Parameters
     ----------
-    kind : {"grey", "drawing", "photo"}
+    kind : {"grey", "drawing", "watermark"}
         See `radoncdt.ink`.
     ink : {"auto", "dark", "bright"}
         Whether ink is darker or brighter than paper. "auto": in a drawing, whichever there is more of, compared with
@@ -64,7 +64,7 @@ class InkOptions:
     max_side: int | None = None
 
     def __post_init__(self) -> None:
-        _validation.choice(self.kind, "kind", KINDS)
+        _check_kind(self.kind)
         _validation.choice(self.ink, "ink", INKS)
         if self.threshold is not None:
             most, what = (1, "a number between 0 and 1") if self.kind == "drawing" else (np.inf, "a positive number")
@@ -75,9 +75,22 @@ class InkOptions:
             _validation.number(self.specks, "specks", "a number from 0 to 1", lambda x: 0 <= x <= 1)
         if self.max_side is not None:
             _validation.count(self.max_side, "max_side", LEAST_SIDE)
-        for name, kinds in (("threshold", ("drawing", "photo")), ("low", ("photo",)), ("specks", ("drawing", "photo"))):
+        for name, kinds in (
+            ("threshold", ("drawing", "watermark")),
+            ("low", ("watermark",)),
+            ("specks", ("drawing", "watermark")),
+        ):
             if getattr(self, name) is not None and self.kind not in kinds:
                 raise ArgumentValueError(name, f"goes with the kind {' or '.join(kinds)}, got it with {self.kind}")
+
+
+def _check_kind(kind: object) -> None:
+    try:
+        _validation.choice(kind, "kind", KINDS)
+    except ArgumentValueError as error:
+        if kind != "photo":
+            raise
+        raise ArgumentValueError("kind", f"{error.problem}; 'photo' is now called 'watermark'") from None
 
 
 def doubt(ink: NDArray[np.float32], options: InkOptions) -> str:
@@ -144,7 +157,7 @@ def _grey(grey: Grey, keep: Mask, options: InkOptions, name: str) -> Grey:
 
 
 def _nothing(name: str, dark: bool) -> InkError:
-    kind = "; a photograph in transmitted light is of the kind 'photo'" if dark else ""
+    kind = "; a photograph in transmitted light is of the kind 'watermark'" if dark else ""
     return InkError(f"{name}: no pixel is {'darker' if dark else 'brighter'} than the paper{kind}")
 
 
@@ -283,7 +296,7 @@ def _photo(grey: Grey, keep: Mask, options: InkOptions, name: str) -> list[Step]
         raise ArgumentValueError("low", f"must not be above the threshold {high:g}, got {low:g}")
     steps = lines_of_photo(grey if options.ink != "dark" else 1 - grey, keep, low, high)
     lines = steps["lines"]
-    clean = _without_specks(lines, SPECKS["photo"] if options.specks is None else options.specks)
+    clean = _without_specks(lines, SPECKS["watermark"] if options.specks is None else options.specks)
     if not clean.any():
         raise InkError(f"{name}: no line stands out of the noise; try a lower threshold than {high:g}")
     return [Step("grey", grey), *(Step(*step) for step in steps.items()), Step("ink", clean)]

@@ -22,7 +22,7 @@ from scipy.ndimage import binary_fill_holes
 import radoncdt
 from radoncdt import datasets, ink, plot
 from radoncdt.catalogue import Catalogue
-from radoncdt.catalogue.report import overlaid
+from radoncdt.catalogue.report import draw_overlay
 
 Picture = tuple[dict[str, Any], Callable[[], Figure]]
 """The facts that a picture shows, and the function that draws it."""
@@ -148,7 +148,7 @@ def search() -> Picture:
             Image.fromarray(np.rint(255 - 255 * mark.image()).astype(np.uint8)).save(Path(folder) / f"{k:03}.png")
         with Catalogue(Path(folder) / "marks.db", create=True) as catalogue:
             catalogue.add(folder)
-            found = catalogue.search(image, kind="watermark", top=4, chances=False)
+            found = catalogue.search(image, kind="watermark", top=4)
     facts: dict[str, Any] = {
         "entries": found.searched,
         "right": f"{number:03}.png",
@@ -168,11 +168,11 @@ def search() -> Picture:
         axes[1, 0].imshow(found.query.ink, cmap="gray_r")
         axes[1, 0].set_title("its ink")
         for match, fact, (above, below) in zip(found.matches, facts["found"], axes[:, 1:].T):
-            picture = found.pictures[match.entry]
-            above.imshow(Image.open(BytesIO(picture)), cmap="gray")
+            thumbnail = found.thumbnails[match.entry]
+            above.imshow(Image.open(BytesIO(thumbnail)), cmap="gray")
             right = ", right" if fact["file"] == facts["right"] else ""
             above.set_title(f"{fact['rank']}{right}: score {fact['score']}")
-            below.imshow(overlaid(found.query.ink, picture, match))
+            below.imshow(draw_overlay(found.query.ink, thumbnail, match))
         return figure
 
     return facts, figure

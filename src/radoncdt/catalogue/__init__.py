@@ -1,17 +1,30 @@
-"""A catalogue of marks in one file, and the search of it: which entries are the same mark as this photograph?
+"""Catalogues of watermarks, each in one file, and the search for the mark in an image.
 
 >>> from radoncdt.catalogue import Catalogue
 >>> with Catalogue("marks.db", create=True) as catalogue:  # doctest: +SKIP
 ...     catalogue.add("tracings/", metadata="tracings.csv")
+...     catalogue.calibrate()
 ...     for match in catalogue.search("photograph.jpg", kind="watermark").matches:
-...         print(match.file, match.distance, match.chance, match.registration)
+...         print(match.file, match.score, match.p_value, match.registration)
 """
 
 from radoncdt.catalogue.catalogue import Catalogue
-from radoncdt.catalogue.errors import CatalogueError
+from radoncdt.catalogue.errors import CatalogueError, ConditionError, DamagedEntryWarning
 from radoncdt.catalogue.importer import Added
 from radoncdt.catalogue.integrity import Problem
 from radoncdt.catalogue.metadata import MetadataError
-from radoncdt.catalogue.search import Match, Result
+from radoncdt.catalogue.ranking import DEFAULT_LIMITS
+from radoncdt.catalogue.search import Match, SearchResult
 
-__all__ = ["Added", "Catalogue", "CatalogueError", "Match", "MetadataError", "Problem", "Result"]
+__all__ = [
+    "DEFAULT_LIMITS",
+    "Added",
+    "Catalogue",
+    "CatalogueError",
+    "ConditionError",
+    "DamagedEntryWarning",
+    "Match",
+    "MetadataError",
+    "Problem",
+    "SearchResult",
+]

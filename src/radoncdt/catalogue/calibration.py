@@ -1,14 +1,25 @@
-"""How much the best entry stands out for marks that a catalogue does not have, learnt from those it has.
+"""Calibration of a catalogue: the p-values of matches.
 
-A mark of the catalogue is drawn again, its lines bent a little, and searched for among the others. Other drawings of
-it, copies, and twins that hardly differ must not count as other marks: entries of the same reference are left out, and
-the best entry is as long as it differs from the mark less than the mark differs from itself drawn again. The next
-nearest takes its place.
+The p-value of a match is the probability that a catalogue *without* this mark would yield a best match at least as
+prominent. The distribution of prominences depends on the catalogue, on the number of its marks and their similarity.
+It is therefore estimated from the catalogue: some of its own marks, redrawn with slightly bent lines and searched for
+among the other entries, have prominences t_1, …, t_m, and
+
+    p_value = (1 + number of t_i ≥ prominence) / (m + 1).
+
+If the prominence of a query without its mark in the catalogue is exchangeable with these, the p-value is uniform on
+1/(m + 1), …, 1, whatever the distribution is.
+
+Other drawings of the same mark, copies and near-twins must not count as other marks. Entries with the same reference
+are left out. So is the best entry as long as it differs less from the mark than the redrawn mark does; the next nearest
+entry takes its place.
 """
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,129 +28,201 @@ from radoncdt import _threads
 from radoncdt._deformation import bend
 from radoncdt._progress import Counter
 from radoncdt._typing import OnProgress
+from radoncdt.catalogue import records
 from radoncdt.catalogue.index import StoredIndex
-from radoncdt.catalogue.line_fit import line_points, picture_ink, picture_points
-from radoncdt.catalogue.p_values import FITTED, NEAREST, Chances, stand
-from radoncdt.catalogue.search import PLAUSIBLE, Limits, Query, compared
-from radoncdt.catalogue.store import Snapshot
+from radoncdt.catalogue.line_fit import find_line_points, find_thumbnail_points
+from radoncdt.catalogue.ranking import (
+    DEFAULT_LIMITS,
+    MIN_FITTED,
+    N_NEAREST,
+    Shape,
+    compute_prominence,
+    score_entries,
+)
+from radoncdt.catalogue.snapshot import Snapshot
+from radoncdt.catalogue.store import Store
+from radoncdt.catalogue.thumbnails import read_thumbnail
 from radoncdt.matching.affine_distance import compute_distances
 from radoncdt.matching.descriptors import describe_batch
 from radoncdt.measures import Batch
 
-BEND = 0.02
-"""How far a mark is bent, in x and in y, as a share of its size: 4 of 200 pixels at most, half of it at least."""
+__all__ = [
+    "DEFAULT_N_MARKS",
+    "MIN_ENTRIES",
+    "MIN_MARKS",
+    "Calibration",
+    "calibrate",
+    "has_calibration",
+    "load_calibration",
+    "store_calibration",
+]
 
-MARKS = 200
-"""That chances are learnt from, if the catalogue has so many."""
+DEFAULT_N_MARKS = 200  # marks that are redrawn, if the catalogue has that many
+MIN_MARKS = 20
+MIN_ENTRIES = 30  # entries that a catalogue must have to be calibrated
+MAX_BEND = 0.02  # amplitude of the bending waves as a share of the size of a mark; at least half of it
 
-FEWEST = 30
-"""Entries of a catalogue from which anything can be learnt."""
+_MARKS_PER_SNAPSHOT = 16  # marks that are searched for before other processes may write
+_MARK_WORK = 200_000_000  # work of one search, in the units of `_threads`
 
-AT_ONCE = 16
-"""Marks searched for before other processes may write."""
-
-MARK_WORK = 200_000_000
-"""What searching for a mark costs, in the units of `_threads`."""
-
-LIMITS = Limits(1, None, PLAUSIBLE, None)
-"""The default limits of a search."""
-
-DAMAGED = (ValueError, ArithmeticError)
-"""Errors of marks that cannot be drawn again, or compared; `Catalogue.check` finds what is wrong with them."""
-
-
-def calibrate(
-    opened: Callable[[], AbstractContextManager[tuple[Snapshot, StoredIndex]]],
-    marks: int,
-    n_jobs: int | None,
-    on_progress: OnProgress | None,
-) -> Chances:
-    """Search for some marks among the others. `opened` gives a snapshot, and the index that belongs to it."""
-    with opened() as (snapshot, index):
-        numbers, same = index.numbers, _by_reference(snapshot)
-    chosen = np.random.default_rng(0).permutation(numbers)[:marks].tolist()
-    workers = _threads.n_workers(n_jobs, MARK_WORK * len(chosen))
-    stands = list[float]()
-    counter = Counter(on_progress, len(chosen), "calibrating")
-    for start in range(0, len(chosen), AT_ONCE):
-        with opened() as (snapshot, index):
-
-            def examine(number: int, snapshot: Snapshot = snapshot, index: StoredIndex = index) -> None:
-                try:
-                    found = _stand(snapshot, index, number, same.get(number, set()))
-                except DAMAGED:
-                    found = None
-                if found is not None:
-                    stands.append(found)
-                counter.advance()
-
-            _threads.for_each(examine, chosen[start : start + AT_ONCE], workers)
-    return Chances(len(numbers), int(numbers.max(initial=0)), tuple(sorted(stands)))
+_DAMAGE_ERRORS = (ValueError, ArithmeticError)
+"""Errors of marks that cannot be redrawn or compared. `Catalogue.check` reports what is wrong with them."""
 
 
-def _stand(snapshot: Snapshot, index: StoredIndex, number: int, same: set[int]) -> float | None:
-    """How much the best of the other entries stands out, some of which are known to be the same mark.
+class Calibration(NamedTuple):
+    """Prominences of the best matches of marks that a catalogue does not contain.
 
-    None if the mark is gone, or too few others are left.
+    >>> from radoncdt.catalogue.calibration import Calibration
+    >>> calibration = Calibration(100, 100, (1.1, 1.3, 1.5, 2.0))
+    >>> calibration.p_value(1.4), calibration.p_value(9.0), calibration.p_value(0.7)
+    (0.6, 0.2, 1.0)
     """
-    if number not in index.numbers:
-        return None
-    picture, own = snapshot.pictures([number])[number], snapshot.descriptors([number])
-    height, width = own.frames[0].tolist()
-    ink = picture_ink(picture)
-    drawn = bent(ink, np.random.default_rng(number))
-    as_it_is = Query("", None, ink, own, picture_points(picture, (height, width)))
-    again = Query("", None, drawn, describe_batch(Batch.read(drawn), index.settings, 1), line_points(drawn))
 
-    def score(query: Query, other: int) -> float:
-        descriptors = snapshot.descriptors([other])
-        distance = compute_distances(query.descriptor.astype(np.float32), descriptors, LIMITS.maps, 1)[0]
-        if not np.isfinite(distance[0]):  # no plausible map leads there
-            return np.inf
-        return float(compared(snapshot, query, LIMITS, distance, np.array([other]), 1).scores[0])
+    n_entries: int
+    """Number of entries of the catalogue at the time."""
+    last_entry: int
+    """The highest number of these entries; later entries have higher numbers."""
+    prominences: tuple[float, ...]
+    """Prominences in ascending order; none if all entries are copies of one mark."""
 
-    def scored() -> Iterator[tuple[int, float]]:
-        for other in _nearest(snapshot, index, again):
-            if other != number and other not in same:
-                with suppress(*DAMAGED):
-                    yield other, score(again, other)
+    def p_value(self, prominence: float) -> float | None:
+        """Return the p-value of a match, None if there are no prominences."""
+        if not self.prominences:
+            return None
+        n_smaller = int(np.searchsorted(self.prominences, prominence))
+        return (1 + len(self.prominences) - n_smaller) / (len(self.prominences) + 1)
 
-    of_itself = score(again, number)
-    nearest = scored()
-    others = dict(islice(nearest, FITTED))  # the nearest first
-    while len(others) >= NEAREST:
-        best = min(others, key=others.__getitem__)
-        if score(as_it_is, best) > of_itself:
-            return stand(others[best], np.array(list(others.values())))
-        del others[best]
-        others.update(islice(nearest, 1))
+    def is_outdated(self, numbers: NDArray[np.int64]) -> bool:
+        """Whether at least half of the entries with these numbers are new, or half of the old ones are gone."""
+        n_old = int(np.searchsorted(numbers, self.last_entry, side="right"))
+        return 2 * n_old <= max(len(numbers), self.n_entries)
+
+
+# ---------------------------------------------------------------- storage
+
+_SETTING = "calibration"
+_FORMATS = {_SETTING: Calibration._fields, "chances": ("entries", "last", "stands")}
+"""Settings that may contain a calibration, and the names of its fields. Earlier versions wrote the second one."""
+
+
+def has_calibration(snapshot: Snapshot) -> bool:
+    """Whether a calibration is stored, damaged or not."""
+    return any(snapshot.rows("SELECT 1 FROM settings WHERE name = ?", [name]) for name in _FORMATS)
+
+
+def load_calibration(snapshot: Snapshot) -> Calibration | None:
+    """Return the stored calibration, None if there is none or it is damaged."""
+    for setting, names in _FORMATS.items():
+        with suppress(KeyError, TypeError, ValueError, OverflowError):
+            found = records.parse_json(snapshot.setting(setting) or "")
+            n_entries, last_entry = (int(found[name]) for name in names[:2])
+            prominences = np.array(found[names[2]], np.float64)
+            if prominences.ndim == 1 and np.isfinite(prominences).all() and 0 < n_entries <= last_entry < 2**63:
+                return Calibration(n_entries, last_entry, tuple(np.sort(prominences).tolist()))
     return None
 
 
-def _nearest(snapshot: Snapshot, index: StoredIndex, query: Query) -> Iterator[int]:
-    """Numbers of entries, the nearest first, as many as are asked for."""
-    seen, wanted = 0, FITTED + 1
+def store_calibration(store: Store, calibration: Calibration) -> None:
+    """Store a calibration in place of any earlier one."""
+    rounded = calibration._replace(prominences=tuple(round(each, 6) for each in calibration.prominences))
+    with store.transaction() as transaction:
+        for setting in _FORMATS:
+            transaction.put_setting(setting, json.dumps(rounded._asdict()) if setting == _SETTING else None)
+
+
+# ---------------------------------------------------------------- computation
+
+OpenIndex = Callable[[], AbstractContextManager[tuple[Snapshot, StoredIndex]]]
+"""Opens a snapshot, and the index that belongs to it."""
+
+
+def calibrate(open_index: OpenIndex, n_marks: int, n_jobs: int | None, on_progress: OnProgress | None) -> Calibration:
+    """Search for some marks of a catalogue among the others."""
+    with open_index() as (snapshot, index):
+        numbers, same = index.numbers, _group_by_reference(snapshot)
+    chosen = np.random.default_rng(0).permutation(numbers)[:n_marks].tolist()
+    workers = _threads.n_workers(n_jobs, _MARK_WORK * len(chosen))
+    prominences = list[float]()
+    counter = Counter(on_progress, len(chosen), "calibrating")
+    for start in range(0, len(chosen), _MARKS_PER_SNAPSHOT):
+        with open_index() as (snapshot, index):
+
+            def measure(number: int, snapshot: Snapshot = snapshot, index: StoredIndex = index) -> None:
+                with suppress(*_DAMAGE_ERRORS):
+                    found = _measure_prominence(snapshot, index, number, same.get(number, set()))
+                    prominences.extend([] if found is None else [found])
+                counter.advance()
+
+            _threads.for_each(measure, chosen[start : start + _MARKS_PER_SNAPSHOT], workers)
+    return Calibration(len(numbers), int(numbers.max(initial=0)), tuple(sorted(prominences)))
+
+
+def _measure_prominence(snapshot: Snapshot, index: StoredIndex, number: int, same: set[int]) -> float | None:
+    """Return the prominence of the best match of a mark among the entries that do not show it.
+
+    `same` contains entries that are known to show the same mark. The result is None if the mark no longer exists, or
+    too few other entries are left.
+    """
+    if number not in index.numbers:
+        return None
+    thumbnail, descriptor = snapshot.thumbnails([number])[number], snapshot.descriptors([number])
+    height, width = descriptor.frames[0].tolist()
+    ink = redraw(read_thumbnail(thumbnail), np.random.default_rng(number))
+    original = Shape(descriptor, find_thumbnail_points(thumbnail, (height, width)))
+    redrawn = Shape(describe_batch(Batch.read(ink), index.settings, 1), find_line_points(ink))
+
+    def score_others() -> Iterator[tuple[int, float]]:
+        for other in _find_nearest(snapshot, index, redrawn):
+            if other != number and other not in same:
+                with suppress(*_DAMAGE_ERRORS):
+                    yield other, _score(snapshot, redrawn, other)
+
+    own_score = _score(snapshot, redrawn, number)
+    remaining = score_others()
+    scores = dict(islice(remaining, MIN_FITTED))  # in ascending order of distance
+    while len(scores) >= N_NEAREST:
+        best = min(scores, key=scores.__getitem__)
+        if _score(snapshot, original, best) > own_score:
+            return compute_prominence(scores[best], np.array(list(scores.values())))
+        del scores[best]
+        scores.update(islice(remaining, 1))
+    return None
+
+
+def _score(snapshot: Snapshot, shape: Shape, number: int) -> float:
+    """Return the score of one entry, which is infinite if no plausible map reaches it."""
+    moving, entry = shape.descriptor.astype(np.float32), snapshot.descriptors([number])
+    distances = compute_distances(moving, entry, DEFAULT_LIMITS, 1)[0]
+    if not np.isfinite(distances[0]):
+        return np.inf
+    return float(score_entries(snapshot, shape, DEFAULT_LIMITS, distances, np.array([number]), 1)[1][0])
+
+
+def _find_nearest(snapshot: Snapshot, index: StoredIndex, shape: Shape) -> Iterator[int]:
+    """Yield the numbers of entries in ascending order of distance."""
+    n_seen, n_wanted = 0, MIN_FITTED + 1
     while True:
-        numbers = index.nearest(snapshot, query.descriptor, wanted, limits=LIMITS.maps, n_jobs=1).numbers
-        yield from numbers[seen:].tolist()
-        if len(numbers) < wanted:
+        numbers = index.find_nearest(snapshot, shape.descriptor, n_wanted, limits=DEFAULT_LIMITS, n_jobs=1).numbers
+        yield from numbers[n_seen:].tolist()
+        if len(numbers) < n_wanted:
             return
-        seen, wanted = wanted, 2 * wanted
+        n_seen, n_wanted = n_wanted, 2 * n_wanted
 
 
-def _by_reference(snapshot: Snapshot) -> dict[int, set[int]]:
-    """Of entries with a reference, all that have the same: they are known to be the same mark."""
+def _group_by_reference(snapshot: Snapshot) -> dict[int, set[int]]:
+    """Return, for each entry with a reference, all entries with the same reference: they show the same mark."""
     groups: dict[str, set[int]] = {}
     for number, reference in snapshot.rows("SELECT entry, reference FROM metadata WHERE reference IS NOT NULL"):
         groups.setdefault(str(reference), set()).add(number)
     return {number: group for group in groups.values() for number in group}
 
 
-def bent(ink: NDArray[np.float32], random: np.random.Generator) -> NDArray[np.float32]:
-    """A mark as another hand may have drawn it."""
+def redraw(ink: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.float32]:
+    """Bend a mark a little, as if another hand had drawn it."""
     rows, columns = (np.flatnonzero(ink.any(axis=axis)) for axis in (1, 0))
     part = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-    most = BEND * max(part.shape)
-    room = int(np.ceil(most)) + 1
-    drawn: NDArray[np.float32] = bend(np.pad(part, room), random, amplitude=(most / 2, most))
-    return drawn
+    amplitude = MAX_BEND * max(part.shape)
+    bent: NDArray[np.float32] = bend(
+        np.pad(part, int(np.ceil(amplitude)) + 1), rng, amplitude=(amplitude / 2, amplitude)
+    )
+    return bent

@@ -1,4 +1,4 @@
-"""A catalogue as users see it."""
+"""The catalogue as users see it."""
 
 import os
 import threading
@@ -10,53 +10,67 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from radoncdt import _validation
 from radoncdt._typing import OnProgress
 from radoncdt._validation import ArgumentValueError
-from radoncdt.catalogue import export, migration, records, search
-from radoncdt.catalogue.calibration import FEWEST, MARKS, calibrate
-from radoncdt.catalogue.conditions import admitted
+from radoncdt.catalogue import calibration, export, migration, records, search
+from radoncdt.catalogue.calibration import DEFAULT_N_MARKS, MIN_ENTRIES, MIN_MARKS, Calibration
+from radoncdt.catalogue.conditions import select_entries
 from radoncdt.catalogue.errors import CatalogueError, DamagedEntryWarning
-from radoncdt.catalogue.importer import Added, add_images, workers_for
+from radoncdt.catalogue.importer import Added, add_images
 from radoncdt.catalogue.index import StoredIndex, store_summaries
-from radoncdt.catalogue.integrity import Problem, problems
-from radoncdt.catalogue.metadata import OWN, MetadataError, Value, column_name, read_table, row_of, typed
-from radoncdt.catalogue.p_values import Chances, store_chances, stored_chances
-from radoncdt.catalogue.store import Snapshot, Store, stored_name
+from radoncdt.catalogue.integrity import Problem, find_problems
+from radoncdt.catalogue.metadata import (
+    ENTRY_COLUMNS,
+    MetadataError,
+    Table,
+    Value,
+    find_row,
+    normalise_title,
+    parse_cell,
+    read_table,
+)
+from radoncdt.catalogue.paths import make_stored_name
+from radoncdt.catalogue.ranking import DEFAULT_LIMITS
+from radoncdt.catalogue.snapshot import Snapshot
+from radoncdt.catalogue.store import Store
+from radoncdt.catalogue.workers import choose_workers
 from radoncdt.ink import InkOptions, image_files
 from radoncdt.matching.plausible import Plausible
 
-Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+__all__ = ["Catalogue"]
+
+_Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 class Catalogue:
-    """Marks, what is known of them, and their descriptors, in one SQLite file.
+    """Marks with their metadata and descriptors, in one SQLite file.
 
-    Several threads may use one catalogue, and several processes one file. A file of an older version of radoncdt is
-    read as it is. If it is opened for changes, it is migrated first, and a copy of it is kept, see `migrate`.
+    Several threads may use one catalogue, and several processes one file. A file of an earlier version of radoncdt is
+    read as it is. If it is opened for writing, it is migrated first, and a backup is kept; see `migrate`.
 
     Parameters
     ----------
     path : path
     create : bool
-        Make the file if there is none, and open it for changes.
+        Create the file if it does not exist, and open it for writing.
     write : bool
-        Open it for changes.
+        Open the file for writing.
 
     Raises
     ------
     CatalogueError
-        When the file is missing, is not a catalogue, is damaged, or was written by a newer version of radoncdt.
+        If the file is missing, is not a catalogue, is damaged, or was written by a newer version of radoncdt.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, create: bool = False, write: bool = False) -> None:
         self._store = Store(path, create=create, write=write)
-        self._writes = create or write
         self._index: StoredIndex | None = None
-        self._chances: Chances | None = None
-        self._opening, self._learning = threading.Lock(), threading.Lock()
+        self._index_lock = threading.Lock()
+        self._calibration: Calibration | None = None
 
     def __enter__(self) -> "Catalogue":
         return self
@@ -67,10 +81,12 @@ class Catalogue:
         self.close()
 
     def close(self) -> None:
+        """Close the file."""
         self._store.close()
 
     @property
     def path(self) -> Path:
+        """The path of the file."""
         return self._store.path
 
     def __len__(self) -> int:
@@ -79,30 +95,30 @@ class Catalogue:
 
     @property
     def schema(self) -> int:
-        """The version of the schema of the file; 2 is the newest."""
+        """The version of the file's schema; the current version is 2."""
         with self._store.snapshot() as snapshot:
             return snapshot.version
 
     @staticmethod
     def migrate(path: str | os.PathLike[str], *, on_progress: OnProgress | None = None) -> Path | None:
-        """Bring the file of an older version of radoncdt up to date, in place.
+        """Migrate the file of an earlier version of radoncdt in place.
 
-        Opening a catalogue for changes does the same; searching and reading never do. A process that is killed
-        meanwhile leaves the file as it was.
+        Opening a catalogue for writing does the same; reading and searching never do. If the process is killed
+        meanwhile, the file stays as it was.
 
         Returns
         -------
         path or None
-            The copy of the old file, which is kept beside it; None if the file was up to date.
+            The backup of the old file, which is kept beside it; None if the file was up to date.
         """
-        with Catalogue(path):  # refuses what is not a catalogue
+        with Catalogue(path):  # refuses files that are not catalogues
             return migration.migrate(Path(os.path.realpath(path)), on_progress=on_progress)
 
     # ------------------------------------------------------------ changes
 
     def add(
         self,
-        images: Paths,
+        images: _Paths,
         *,
         metadata: str | os.PathLike[str] | None = None,
         n_jobs: int | None = -1,
@@ -110,142 +126,159 @@ class Catalogue:
         on_progress: OnProgress | None = None,
         **ink: Any,
     ) -> Added:
-        """Read images, and store what can be read of them.
+        """Read images and store them.
 
-        An image whose content is there already is not read again, so the same call, after an interruption, goes on
-        where it stopped. Images that cannot be read are noted with the reason, and tried again next time.
+        Images whose content is already in the catalogue are not read again. After an interruption, the same call
+        therefore resumes where it stopped. Images that cannot be read are noted with the reason, and tried again by
+        the next call.
 
         Parameters
         ----------
         images : path, or sequence of paths
-            Image files, and folders of them.
+            Image files and folders of image files.
         metadata : path, optional
-            A CSV file whose column "file" names the images. It also changes what is known of images that are there.
+            A CSV file whose column "file" names the images. It also updates the metadata of known images.
         n_jobs : int
-            Processes; −1 is one a core.
+            Number of processes; −1 means one per core.
         dask : str, optional
             The address of a Dask scheduler, whose workers read the images instead. They must see the same files.
         on_progress : callable, optional
-            Called as ``on_progress(done, total, task)`` while the work goes on.
+            Called as ``on_progress(done, total, task)`` during the work.
         **ink
-            Options of `radoncdt.ink.InkOptions`; the kind is "drawing" by default.
+            Options of `radoncdt.ink.InkOptions`; the default kind is "drawing".
         """
         options = InkOptions(**{"kind": "drawing", **ink})
-        table = read_table(metadata) if metadata is not None else {}
+        table = read_table(metadata) if metadata is not None else Table()
         paths = [Path(images)] if isinstance(images, (str, os.PathLike)) else [Path(path) for path in images]
         files = image_files(paths)
         if not files:
             raise CatalogueError(f"there are no image files in {', '.join(map(str, paths))}")
-        rows = {file: row for file in files if (row := row_of(table, file)) is not None}
-        workers = workers_for(len(files), n_jobs, dask)
-        values = {stored_name(file, self.path.parent): row for file, (_, row) in rows.items()}
+        rows = {file: row for file in files if (row := find_row(table, file)) is not None}
+        workers = choose_workers(len(files), n_jobs, dask)
+        values = {make_stored_name(file, self.path.parent): row for file, (_, row) in rows.items()}
         added = add_images(self._store, files, values, options, workers, on_progress)
         store_summaries(self._store)
         used = {name for name, _ in rows.values()}
         return added._replace(unused=tuple(name for name in table if name not in used))
 
     def update(self, metadata: str | os.PathLike[str]) -> tuple[int, tuple[str, ...]]:
-        """Change the metadata of entries by a CSV file; how many changed, and the lines that belong to no entry.
+        """Update the metadata of entries from a CSV file.
 
-        Its column "file" names entries as `add` does; empty cells change nothing.
+        The column "file" names entries as in `add`. Empty cells change nothing.
+
+        Returns
+        -------
+        n_changed : int
+            The number of entries that changed.
+        unused : tuple of str
+            Names in the file that do not belong to any entry.
         """
         table = read_table(metadata)
         with self._store.transaction() as transaction:
             entries = [(entry.id, Path(entry.file)) for entry in transaction.entries()]
-            found = [(number, row) for number, file in entries if (row := row_of(table, file)) is not None]
-            changed = transaction.set_metadata([(number, values) for number, (_, values) in found])
+            found = [(number, row) for number, file in entries if (row := find_row(table, file)) is not None]
+            n_changed = transaction.set_metadata([(number, values) for number, (_, values) in found])
         used = {name for _, (name, _) in found}
-        return changed, tuple(name for name in table if name not in used)
+        return n_changed, tuple(name for name in table if name not in used)
 
     def set(self, number: int, **metadata: str | None) -> None:
-        """Change what is known of one entry; None forgets it."""
+        """Set metadata of one entry; None deletes a value."""
         values: dict[str, Value] = {}
         for title, value in metadata.items():
-            name = column_name(title)
-            if not name or name in OWN:
-                raise MetadataError(f"entry {number}: {title!r} is not a name of metadata")
-            values[name] = None if value is None else typed(name, str(value), f"entry {number}")
+            name = normalise_title(title)
+            if not name or name in ENTRY_COLUMNS:
+                raise MetadataError(f"entry {number}: {title!r} is not a valid name of a metadata column")
+            values[name] = None if value is None else parse_cell(name, str(value), f"entry {number}")
         with self._store.transaction() as transaction:
             transaction.check_entries([number])
             transaction.set_metadata([(number, values)])
 
     def remove(self, numbers: Sequence[int]) -> None:
-        """Forget entries. The image files stay where they are."""
-        chosen = sorted(
-            {_validation.count(number, "numbers", 1) for number in _validation.sequence(numbers, "numbers")}
-        )
+        """Remove entries. The image files stay where they are."""
+        chosen = sorted({_validation.count(each, "numbers", 1) for each in _validation.sequence(numbers, "numbers")})
         with self._store.transaction() as transaction:
-            transaction.check_entries(chosen, parts=True)
+            transaction.check_entries(chosen, accept_parts=True)
             transaction.remove(chosen)
         store_summaries(self._store)
 
-    # ------------------------------------------------------------ what is there
+    # ------------------------------------------------------------ contents
 
     def entries(self, where: str | None = None) -> list[dict[str, Any]]:
-        """Entries, each with its number, file, size and metadata; only those that a condition in SQL admits."""
+        """Return entries with their number, file, size and metadata.
+
+        Parameters
+        ----------
+        where : str, optional
+            A condition in SQL on the metadata, such as ``motif = 'crown' and date < 1500``.
+        """
         with self._store.snapshot() as snapshot:
-            return _entries(snapshot, None if where is None else admitted(snapshot, where))
+            return _list_entries(snapshot, None if where is None else select_entries(snapshot, where))
 
     def entry(self, number: int) -> dict[str, Any]:
-        """The same of one entry."""
+        """Return one entry with its number, file, size and metadata."""
         with self._store.snapshot() as snapshot:
             snapshot.check_entries([number])
-            return _entries(snapshot, [number])[0]
+            return _list_entries(snapshot, [number])[0]
 
     def failures(self) -> list[tuple[str, str]]:
-        """Files that could not be read, and why."""
+        """Return the files that could not be read, each with the reason."""
         with self._store.snapshot() as snapshot:
             return [(failure.file, failure.reason) for failure in snapshot.failures()]
 
-    def picture(self, number: int) -> bytes:
-        """The ink of an entry, a PNG file of at most 256 pixels a side."""
+    def thumbnail(self, number: int) -> bytes:
+        """Return a picture of the ink of an entry, a PNG file of at most 256 × 256 pixels."""
         with self._store.snapshot() as snapshot:
             snapshot.check_entries([number])
-            return snapshot.pictures([number])[number]
+            return snapshot.thumbnails([number])[number]
 
     def ink_options(self, number: int) -> dict[str, Any]:
-        """How the ink of an entry was found."""
+        """Return the ink options with which an entry was read, without those that were not set."""
         with self._store.snapshot() as snapshot:
             snapshot.check_entries([number])
-            options = asdict(records.ink_options(snapshot.entries([number])[0].ink))
+            options = asdict(records.parse_ink_options(snapshot.entries([number])[0].ink))
         return {name: value for name, value in options.items() if value is not None}
 
     @property
     def columns(self) -> list[str]:
-        """The names of the metadata."""
+        """The names of the metadata columns."""
         with self._store.snapshot() as snapshot:
             return list(snapshot.columns)
 
     def export(self, path: str | os.PathLike[str], *, skip_damaged: bool = False) -> int:
-        """Write all entries to a .csv or .json file, or with their descriptors to an .npz file; how many.
+        """Write all entries to a .csv or .json file, or with their descriptors to an .npz file.
 
         Parameters
         ----------
         path : path
         skip_damaged : bool
-            Whether to leave out damaged entries, with a warning for each; otherwise the first one is an error.
+            Whether to skip damaged entries with a warning for each; otherwise the first one raises an error.
+
+        Returns
+        -------
+        int
+            The number of entries.
         """
         with self._store.snapshot() as snapshot:
-            described = Path(path).suffix.lower() == ".npz"
-            entries = _sound_entries(snapshot, described) if skip_damaged else _entries(snapshot)
+            with_descriptors = Path(path).suffix.lower() == ".npz"
+            entries = _list_sound_entries(snapshot, with_descriptors) if skip_damaged else _list_entries(snapshot)
             return export.export(snapshot, entries, Path(path))
 
     def check(self, *, on_progress: OnProgress | None = None) -> list[Problem]:
-        """Verify every row, and every file that an entry was read from; what is wrong, nothing if all is well."""
-        return problems(self._store, on_progress)
+        """Verify every row, and every file that an entry was read from, and return the problems."""
+        return find_problems(self._store, on_progress)
 
     # ------------------------------------------------------------ search
 
     def open(self) -> StoredIndex:
-        """Read what searches need first; the first search does it otherwise."""
-        with self._opened() as (_, index):
+        """Load the index into memory; otherwise the first search does."""
+        with self._open_index() as (_, index):
             return index
 
     @contextmanager
-    def _opened(self) -> Iterator[tuple[Snapshot, StoredIndex]]:
-        """A snapshot, and the index that belongs to it; other processes may have changed the file since the last."""
+    def _open_index(self) -> Iterator[tuple[Snapshot, StoredIndex]]:
+        """Yield a snapshot and the index that belongs to it; other processes may have changed the file."""
         with self._store.snapshot() as snapshot:
-            with self._opening:
+            with self._index_lock:
                 index = self._index
                 if index is None or index.state != snapshot.state():
                     if not snapshot.count():
@@ -254,64 +287,63 @@ class Catalogue:
             yield snapshot, index
 
     @property
+    def can_be_calibrated(self) -> bool:
+        """Whether there are enough entries for a calibration, 30 or more."""
+        return len(self) >= MIN_ENTRIES
+
+    @property
     def calibrated(self) -> bool:
-        """Whether chances are known, or cannot be since there are too few entries; if not, a search learns them."""
-        with self._opened() as (snapshot, index):
-            return len(index.numbers) < FEWEST or self._known_chances(snapshot, index) is not None
+        """Whether the catalogue has a calibration that is not outdated, so that searches yield p-values."""
+        with self._store.snapshot() as snapshot:
+            return self._find_calibration(snapshot, snapshot.numbers()) is not None
 
-    def _known_chances(self, snapshot: Snapshot, index: StoredIndex) -> Chances | None:
-        """Those that are not outdated, in memory or in the file: of both those from more marks."""
-        both = self._chances, stored_chances(snapshot)
-        known = [each for each in both if each and not each.outdated(index.numbers)]
-        return max(known, key=lambda each: len(each.stands), default=None)
+    def _find_calibration(self, snapshot: Snapshot, numbers: NDArray[np.int64]) -> Calibration | None:
+        """Return the calibration in memory or in the file, whichever is based on more marks, unless outdated."""
+        both = self._calibration, calibration.load_calibration(snapshot)
+        current = [each for each in both if each and not each.is_outdated(numbers)]
+        enough = len(numbers) >= MIN_ENTRIES
+        return max(current, key=lambda each: len(each.prominences), default=None) if enough else None
 
-    def calibrate(self, *, marks: int = MARKS, n_jobs: int | None = -1, on_progress: OnProgress | None = None) -> int:
-        """Learn how much the best entry stands out for marks that the catalogue does not have.
+    def calibrate(
+        self, *, n_marks: int = DEFAULT_N_MARKS, n_jobs: int | None = -1, on_progress: OnProgress | None = None
+    ) -> int:
+        """Estimate how prominent the best match is for marks that the catalogue does not contain.
 
-        The first search does it, and one after half of the entries have changed; it takes a tenth or two of a second a
-        mark. What is learnt is kept in the file if the catalogue was opened for changes, otherwise until it is closed.
+        Searches need this for p-values. A calibration is outdated once half of the entries have changed. It takes 0.1
+        to 0.2 seconds per mark, and is stored in the file if the catalogue was opened for writing. Otherwise it is
+        kept until the catalogue is closed.
 
         Parameters
         ----------
-        marks : int
-            How many of the catalogue's own are drawn again and searched for.
+        n_marks : int
+            The number of entries to redraw and search for, at least 20.
         n_jobs : int
+            Number of threads; −1 means one per core.
         on_progress : callable, optional
-            Called as ``on_progress(done, total, task)`` while the work goes on.
+            Called as ``on_progress(done, total, task)`` during the work.
 
         Returns
         -------
         int
-            How many marks it was learnt from, fewer if some have no others beside copies. No chance is below one over
-            one more than that.
+            The number of marks that the calibration is based on. It is smaller than `n_marks` if the catalogue has
+            fewer entries, or if some have no other entries beside copies. The smallest p-value is the reciprocal of
+            one more than this number.
 
         Raises
         ------
         CatalogueError
-            When there are fewer than 30 entries.
+            If there are fewer than 30 entries.
         """
-        _validation.count(marks, "marks", 20)
-        if len(self) < FEWEST:
-            raise CatalogueError(f"{self.path}: has {len(self)} entries, too few to learn chances; {FEWEST} are enough")
-        with self._learning:
-            learnt = self._chances = calibrate(self._opened, marks, n_jobs, on_progress)
-        if self._writes:
-            store_chances(self._store, learnt)
-        return len(learnt.stands)
-
-    def _learn(self, n_jobs: int | None, on_progress: OnProgress | None) -> None:
-        """The same, for a search, from no fewer marks than before; that it cannot be kept is no reason to fail."""
-        with self._learning:
-            if self.calibrated:  # by another thread
-                return
-            with self._store.snapshot() as snapshot:
-                before = [len(each.stands) for each in (self._chances, stored_chances(snapshot)) if each]
-            learnt = self._chances = calibrate(self._opened, max([MARKS, *before]), n_jobs, on_progress)
-        if self._writes:
-            try:
-                store_chances(self._store, learnt)
-            except (CatalogueError, OSError) as error:
-                warnings.warn(f"chances were learnt, but not kept: {error}", stacklevel=3)
+        _validation.count(n_marks, "n_marks", MIN_MARKS)
+        n_entries = len(self)
+        if n_entries < MIN_ENTRIES:
+            raise CatalogueError(
+                f"{self.path}: must have at least {MIN_ENTRIES} entries to be calibrated, got {n_entries}"
+            )
+        found = self._calibration = calibration.calibrate(self._open_index, n_marks, n_jobs, on_progress)
+        if self._store.writable:
+            calibration.store_calibration(self._store, found)
+        return len(found.prominences)
 
     def search(
         self,
@@ -321,84 +353,78 @@ class Catalogue:
         where: str | None = None,
         roi: Sequence[int] | None = None,
         mask: Any = None,
-        limits: Plausible = search.PLAUSIBLE,
+        limits: Plausible = DEFAULT_LIMITS,
         size_mm: tuple[float, float] | None = None,
-        chances: bool = True,
         n_jobs: int | None = -1,
-        on_progress: OnProgress | None = None,
         **ink: Any,
-    ) -> search.Result:
-        """The entries that are nearest to an image, however it was moved.
+    ) -> search.SearchResult:
+        """Return the entries that best match an image, up to a plausible affine map.
+
+        A search never changes the file. Matches have p-values if the catalogue is calibrated, see `calibrate`.
 
         Parameters
         ----------
         image : path, or array
-            A file is read, and an array of two axes is taken, as `radoncdt.ink` does; the kind is "drawing" by default.
+            An image file, or an array as in `radoncdt.ink.find_ink`; the default kind is "drawing".
         top : int
-            How many.
+            The number of matches.
         where : str, optional
             A condition in SQL on the metadata, such as ``motif = 'crown' and date < 1500``.
         roi, mask
-            What of the image counts, see `radoncdt.ink.read_ink`.
+            The part of the image to read, see `radoncdt.ink.read_ink`.
         limits : Plausible
-            Which maps are plausible. By default the scale factors differ by a factor of at most 4, and the shear is at
-            most 60°.
+            The plausible maps from the image to an entry. By default the scale factors differ by a factor of at most
+            4, the shear is at most 60°, and mirror images are admitted.
         size_mm : (width, height), optional
-            Of the mark in the image. Entries whose size is known must have the same within a quarter.
-        chances : bool
-            Whether to say how unusual each match is. The first search learns that if need be, see `calibrate`.
+            The size of the mark in the image. Entries of known size must have the same size within a quarter.
         n_jobs : int
-        on_progress : callable, optional
-            Called as ``on_progress(done, total, task)`` while the work goes on.
+            Number of threads; −1 means one per core.
         **ink
             Options of `radoncdt.ink.InkOptions`.
         """
         _validation.count(top, "top", 1)
         _validation.instance(limits, "limits", Plausible)
-        _validation.instance(chances, "chances", bool)
-        size = None if size_mm is None else _size(size_mm)
-        options = {"kind": "drawing", **ink}
+        size = None if size_mm is None else _parse_size(size_mm)
         with self._store.snapshot() as snapshot:
             settings = snapshot.settings
             if where is not None:
-                admitted(snapshot, where)  # a wrong condition is refused before anything takes long
-        query = search.query_of(image, roi, mask, options, settings, n_jobs)
-        if chances and not self.calibrated:
-            self._learn(n_jobs, on_progress)
-        with self._opened() as (snapshot, index):
-            among = None if where is None else admitted(snapshot, where)
-            known = self._known_chances(snapshot, index) if chances and len(index.numbers) >= FEWEST else None
-            wanted = search.Limits(top, among, limits, size)
-            return search.search(snapshot, index, query, wanted, known, n_jobs)
+                select_entries(snapshot, where)  # refuses a wrong condition before the image is read
+        query = search.read_query(image, roi, mask, {"kind": "drawing", **ink}, settings, n_jobs)
+        with self._open_index() as (snapshot, index):
+            among = None if where is None else select_entries(snapshot, where)
+            options = search.SearchOptions(top, among, limits, size)
+            found = self._find_calibration(snapshot, index.numbers)
+            return search.search(snapshot, index, query, options, found, n_jobs)
 
 
-def _entries(snapshot: Snapshot, numbers: Any = None) -> list[dict[str, Any]]:
-    """All entries, or some, each with its number, file, size and metadata."""
+def _list_entries(snapshot: Snapshot, numbers: Any = None) -> list[dict[str, Any]]:
+    """Return all entries, or some, with their number, file, size and metadata."""
     metadata = snapshot.metadata(numbers)
     found = []
     for entry in snapshot.entries(numbers):
         if entry.id not in metadata:
-            raise snapshot.damaged(records.ENTRIES, entry.id, "it has no metadata")
+            raise snapshot.damage_error(records.ENTRIES, entry.id, "it has no metadata")
         own = entry.id, entry.file, entry.width, entry.height, entry.note
-        found.append(dict(zip(OWN, own)) | metadata[entry.id])
+        found.append(dict(zip(ENTRY_COLUMNS, own)) | metadata[entry.id])
     return found
 
 
-def _size(value: object) -> tuple[float, float]:
+def _list_sound_entries(snapshot: Snapshot, with_descriptors: bool) -> list[dict[str, Any]]:
+    """Return the entries that are not damaged, with a warning for each of the others."""
+    found = []
+    for number in snapshot.numbers().tolist():
+        try:
+            if with_descriptors:
+                snapshot.descriptors([number])
+            found += _list_entries(snapshot, [number])
+        except CatalogueError as error:
+            level = _validation.levels_to_the_caller()
+            warnings.warn(f"skipped: {error}", DamagedEntryWarning, stacklevel=level)
+    return found
+
+
+def _parse_size(value: object) -> tuple[float, float]:
     sides = _validation.finite_array(value, "size_mm")
     if sides.shape != (2,) or not (sides > 0).all():
         raise ArgumentValueError("size_mm", f"must be width and height in millimetres, got {value!r}")
     return float(sides[0]), float(sides[1])
-
-
-def _sound_entries(snapshot: Snapshot, described: bool) -> list[dict[str, Any]]:
-    """The entries that are not damaged, their descriptors included or not, with a warning for each of the others."""
-    found = []
-    for number in snapshot.numbers().tolist():
-        try:
-            if described:
-                snapshot.descriptors([number])
-            found += _entries(snapshot, [number])
-        except CatalogueError as error:
-            warnings.warn(f"left out: {error}", DamagedEntryWarning, stacklevel=4)
-    return found

@@ -1,4 +1,4 @@
-"""Which entries a condition of the user's admits: SQL that can read two tables and do nothing else."""
+"""Conditions on metadata: SQL expressions of the user that may read two tables and do nothing else."""
 
 import re
 import sqlite3
@@ -11,50 +11,35 @@ from numpy.typing import NDArray
 
 from radoncdt._text import shortened
 from radoncdt._validation import ArgumentTypeError
-from radoncdt.catalogue.errors import CatalogueError
-from radoncdt.catalogue.metadata import LONGEST_TITLE
-from radoncdt.catalogue.store import Snapshot
+from radoncdt.catalogue.errors import CatalogueError, ConditionError
+from radoncdt.catalogue.metadata import MAX_TITLE_LENGTH
+from radoncdt.catalogue.snapshot import Snapshot
 
-READABLE = {"entries": frozenset({"id", "file", "note"}), "metadata": None}
-"""Tables, and their columns; None stands for all."""
+__all__ = ["select_entries"]
 
-FUNCTIONS = frozenset(
-    {
-        "abs",
-        "coalesce",
-        "glob",
-        "ifnull",
-        "instr",
-        "length",
-        "like",
-        "lower",
-        "max",
-        "min",
-        "nullif",
-        "replace",
-        "round",
-    }
-    | {"substr", "substring", "trim", "ltrim", "rtrim", "typeof", "upper", "iif"}
+_READABLE = {"entries": frozenset({"id", "file", "note"}), "metadata": None}
+"""The readable columns of each readable table; None means all."""
+
+_FUNCTIONS = frozenset(
+    {"abs", "coalesce", "glob", "ifnull", "iif", "instr", "length", "like", "lower", "ltrim", "max", "min", "nullif"}
+    | {"replace", "round", "rtrim", "substr", "substring", "trim", "typeof", "upper"}
 )
 
-LONGEST = 50_000  # bytes of a condition
+MAX_CONDITION_SIZE = 50_000  # bytes of a condition
+_MAX_COMPARED_SIZE = 600_000  # bytes of a compared text; earlier versions stored cells of 131,072 characters
 
-LONGEST_TEXT = 600_000
-"""Bytes of a text that is compared. Older versions read cells of up to 131,072 characters, each of up to 4 bytes."""
-
-LIMITS = {
-    sqlite3.SQLITE_LIMIT_LENGTH: LONGEST_TEXT,
-    sqlite3.SQLITE_LIMIT_SQL_LENGTH: LONGEST + 1000,
+_SQLITE_LIMITS = {
+    sqlite3.SQLITE_LIMIT_LENGTH: _MAX_COMPARED_SIZE,
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: MAX_CONDITION_SIZE + 1000,
     sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 200,
     sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
 }
-"""Limits on texts and patterns, because the work of functions on them is not counted in steps."""
+"""Limits on texts and patterns, because the step limit does not cover the work of functions on them."""
 
-STEPS, STEPS_PER_ENTRY = 20_000_000, 200
-"""Steps of SQLite's virtual machine that a condition may take, and further ones for each entry. A condition with six
-comparisons takes 20 per entry."""
+# SQLite VM steps per condition, plus steps per entry; a condition with six comparisons takes 20 steps per entry.
+_MAX_STEPS, _MAX_STEPS_PER_ENTRY = 20_000_000, 200
 
-TOKENS = re.compile(
+_TOKENS = re.compile(
     r"""
       --[^\n]*                              # comments
     | /\*.*?(?:\*/|\Z)
@@ -65,46 +50,49 @@ TOKENS = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-"""Comments, texts and quoted names of SQL; everything else is skipped."""
+"""Matches comments, texts and quoted names of SQL."""
 
-DOT = re.compile(r"\s*\.")
-NOT_A_COLUMN = re.compile(r"\b(?:collate|as)\s{0,9}\Z", re.IGNORECASE)
-"""What stands before a name that is not a column's."""
+_DOT = re.compile(r"\s*\.")
+_NOT_A_COLUMN = re.compile(r"\b(?:collate|as)\s{0,9}\Z", re.IGNORECASE)
+"""Matches keywords that precede a name other than a column's."""
 
-FAULTS = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_TOOBIG})
-"""Errors of SQLite that a condition is to blame for, and not the file."""
+_CONDITION_FAULTS = frozenset(
+    {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_TOOBIG}
+)
+"""SQLite error codes that are caused by the condition, not by the file."""
 
 
-def admitted(snapshot: Snapshot, condition: str) -> NDArray[np.int64]:
-    """Numbers of the entries for which a condition holds.
+def select_entries(snapshot: Snapshot, condition: str) -> NDArray[np.int64]:
+    """Return the numbers of the entries that satisfy a condition.
 
     Raises
     ------
-    CatalogueError
-        When it is not a condition, names a column that does not exist, or would do anything but compare metadata.
+    ConditionError
+        If the text is not a condition, names an unknown column, or does anything but compare metadata.
     """
     _check_text(condition)
     columns, refused = snapshot.columns, list[str]()
-    steps = STEPS + STEPS_PER_ENTRY * snapshot.count()
-    known = ["entry", *columns, "file", "note"]
-    for name in _quoted_names(condition):
-        if _folded(name) not in map(_folded, known):
-            raise _wrong(condition, f"no such column: {name}", columns)
-    marks = "SELECT m.*, e.file, e.note FROM main.metadata m JOIN main.entries e ON e.id = m.entry"
+    known = {_fold_case(name) for name in ("entry", *columns, "file", "note")}
+    for name in _find_quoted_names(condition):
+        if _fold_case(name) not in known:
+            raise _make_error(condition, f"no such column: {name}", columns)
+    source = "SELECT m.*, e.file, e.note FROM main.metadata m JOIN main.entries e ON e.id = m.entry"
+    statement = f"SELECT entry FROM ({source}) WHERE (\n{condition}\n) ORDER BY entry"
+    max_steps = _MAX_STEPS + _MAX_STEPS_PER_ENTRY * snapshot.count()
     try:
-        with _restricted(snapshot.db, refused):
-            rows = snapshot.rows(f"SELECT entry FROM ({marks}) WHERE (\n{condition}\n) ORDER BY entry", steps=steps)
+        with _restrict(snapshot.db, refused):
+            rows = snapshot.rows(statement, max_steps=max_steps)
     except CatalogueError as error:
         cause = error.__cause__
-        if getattr(cause, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF not in FAULTS:
+        if getattr(cause, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF not in _CONDITION_FAULTS:
             raise
-        why = f"it may not {refused[0]}" if refused else str(cause)
-        if "too big" in why:
-            why = f"it cannot compare texts of more than {LONGEST_TEXT:,} bytes"
-        raise _wrong(condition, why, columns) from None
+        reason = f"it may not {refused[0]}" if refused else str(cause)
+        if "too big" in reason:
+            reason = f"it cannot compare texts of more than {_MAX_COMPARED_SIZE:,} bytes"
+        raise _make_error(condition, reason, columns) from None
     numbers = np.array([row[0] for row in rows], object)
     if not all(isinstance(number, int) for number in numbers):
-        raise _wrong(condition, "it does not choose entries", columns)
+        raise _make_error(condition, "it does not select entries", columns)
     return numbers.astype(np.int64)
 
 
@@ -114,67 +102,67 @@ def _check_text(condition: object) -> None:
     try:
         size = len(condition.encode())
     except UnicodeEncodeError:
-        raise CatalogueError(f"--where must be a condition in UTF-8, got {shortened(repr(condition))}") from None
+        raise ConditionError(f"must be a condition in UTF-8, got {shortened(repr(condition))}") from None
     if "\0" in condition:
-        raise CatalogueError("--where must be a condition, got one with a NUL character")
-    if size > LONGEST:
-        raise CatalogueError(f"--where must be a condition of at most {LONGEST:,} bytes, got {size:,}")
+        raise ConditionError("must be a condition without NUL characters")
+    if size > MAX_CONDITION_SIZE:
+        raise ConditionError(f"must be a condition of at most {MAX_CONDITION_SIZE:,} bytes, got {size:,}")
 
 
 @contextmanager
-def _restricted(db: sqlite3.Connection, refused: list[str]) -> Iterator[None]:
-    """Let a connection compare metadata and do nothing else."""
-    before = {limit: db.setlimit(limit, most) for limit, most in LIMITS.items()}
-    db.set_authorizer(lambda *action: _judge(refused, *action))
+def _restrict(db: sqlite3.Connection, refused: list[str]) -> Iterator[None]:
+    """Allow a connection to compare metadata and nothing else. Refused actions are appended to the list."""
+    before = {limit: db.setlimit(limit, high) for limit, high in _SQLITE_LIMITS.items()}
+    db.set_authorizer(lambda *action: _authorize(refused, *action))
     try:
         yield
     finally:
         db.set_authorizer(None)
-        for limit, most in before.items():
-            db.setlimit(limit, most)
+        for limit, high in before.items():
+            db.setlimit(limit, high)
 
 
-def _quoted_names(condition: str) -> Iterator[str]:
-    """Names of columns in double quotes, backquotes or square brackets. Those of tables are followed by a dot.
+def _authorize(refused: list[str], action: int, first: str | None, second: str | None, *_: object) -> int:
+    if action == sqlite3.SQLITE_SELECT:
+        return sqlite3.SQLITE_OK
+    if action == sqlite3.SQLITE_READ:
+        columns = _READABLE.get(first or "", frozenset())
+        if columns is None or (columns and (second in columns or not second)):
+            return sqlite3.SQLITE_OK
+        refused.append(f"read {first}.{second}")
+    elif action == sqlite3.SQLITE_FUNCTION:
+        if (second or "").lower() in _FUNCTIONS:
+            return sqlite3.SQLITE_OK
+        refused.append(f"call {second}()")
+    else:
+        refused.append("do anything but compare")
+    return sqlite3.SQLITE_DENY
+
+
+def _find_quoted_names(condition: str) -> Iterator[str]:
+    """Yield the names in double quotes, backquotes or square brackets, except table names, which precede a dot.
 
     SQLite takes a name in double quotes for a text if there is no such column.
     """
-    for token in TOKENS.finditer(condition):
+    for token in _TOKENS.finditer(condition):
         before = condition[max(0, token.start() - 20) : token.start()]
-        if token.lastgroup is not None and not DOT.match(condition, token.end()) and not NOT_A_COLUMN.search(before):
+        if token.lastgroup is not None and not _DOT.match(condition, token.end()) and not _NOT_A_COLUMN.search(before):
             quote = {"double": '"', "back": "`"}.get(token.lastgroup)
             name = token[token.lastgroup]
             yield name.replace(2 * quote, quote) if quote else name
 
 
-def _folded(name: str) -> str:
-    """A name as SQLite compares it: capital letters do not count, those of ASCII only."""
+def _fold_case(name: str) -> str:
+    """Fold the case of ASCII letters, as SQLite does for names."""
     return name.encode().lower().decode()
 
 
-def _wrong(condition: str, why: str, columns: list[str]) -> CatalogueError:
+def _make_error(condition: str, reason: str, columns: list[str]) -> ConditionError:
     known = ["file", *columns]
-    missing = re.match(r"no such column: (.*)", why, re.DOTALL)
-    close = get_close_matches(missing[1].rsplit(".")[-1].lower()[:LONGEST_TITLE], known, 1) if missing else []
+    missing = re.match(r"no such column: (.*)", reason, re.DOTALL)
+    close = get_close_matches(missing[1].rsplit(".")[-1].lower()[:MAX_TITLE_LENGTH], known, 1) if missing else []
     hint = f" (did you mean {close[0]}?)" if close else " (texts are in single quotes)" if missing else ""
-    return CatalogueError(
-        "--where must be a condition on metadata, such as motif = 'crown' and date < 1500, got "
-        f"{shortened(repr(condition))}: {shortened(why)}{hint}; the columns are {shortened(', '.join(known), 1000)}"
+    return ConditionError(
+        "must be a condition on metadata, such as motif = 'crown' and date < 1500, got "
+        f"{shortened(repr(condition))}: {shortened(reason)}{hint}; the columns are {shortened(', '.join(known), 1000)}"
     )
-
-
-def _judge(refused: list[str], action: int, first: str | None, second: str | None, *_: object) -> int:
-    if action == sqlite3.SQLITE_SELECT:
-        return sqlite3.SQLITE_OK
-    if action == sqlite3.SQLITE_READ:
-        columns = READABLE.get(first or "", frozenset())
-        if columns is None or (columns and (second in columns or not second)):
-            return sqlite3.SQLITE_OK
-        refused.append(f"read {first}.{second}")
-    elif action == sqlite3.SQLITE_FUNCTION:
-        if (second or "").lower() in FUNCTIONS:
-            return sqlite3.SQLITE_OK
-        refused.append(f"call {second}()")
-    else:
-        refused.append("do more than compare")
-    return sqlite3.SQLITE_DENY

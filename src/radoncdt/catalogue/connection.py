@@ -1,4 +1,4 @@
-"""Connections to the SQLite database that a catalogue is, and their errors in plain words."""
+"""Connections to the SQLite database of a catalogue: opening, limits on their work, and readable errors."""
 
 import os
 import re
@@ -9,29 +9,26 @@ from pathlib import Path, PurePath
 
 from radoncdt.catalogue.errors import CatalogueError
 
-WAIT = 30.0  # seconds to wait for another process that is writing
+__all__ = ["SQLITE_ERRORS", "connect", "limit_steps", "translate_errors"]
 
-ERRORS = (sqlite3.Error, UnicodeDecodeError)
-"""What sqlite3 raises; the second where a message has text of a damaged file."""
+BUSY_TIMEOUT = 30.0  # seconds to wait for another process that is writing
+TICK = 1000  # SQLite VM steps between two checks of a step limit
 
-
-def may_write(path: Path) -> bool:
-    """Whether a catalogue can be changed; SQLite makes files beside it meanwhile."""
-    real = Path(os.path.realpath(path))
-    return os.access(real, os.W_OK) and os.access(real.parent, os.W_OK)
+SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+"""Errors that sqlite3 raises. The second occurs if a message quotes malformed text from a damaged file."""
 
 
 def connect(path: Path, *, create: bool = False, write: bool = False) -> sqlite3.Connection:
-    """Open a database file that is there, or is to be made.
+    """Open a database file that exists, or create it.
 
-    What a killed process left half written is taken back by whoever comes next, who must be able to write, even if only
-    to read.
+    If a killed process left a transaction unfinished, the next process rolls it back. That requires write access, so
+    a writable file is opened for writing even if it is only read.
     """
-    mode = "rwc" if create else "rw" if write or may_write(path) else "ro"
-    address = f"{uri_of(path.absolute())}?mode={mode}"
-    db = sqlite3.connect(address, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False)
+    mode = "rwc" if create else "rw" if write or _is_writable(path) else "ro"
+    address = f"{_make_uri(path.absolute())}?mode={mode}"
+    db = sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
     try:
-        db.text_factory = lambda text: text.decode("utf-8", "replace")  # a damaged file may hold anything
+        db.text_factory = lambda text: text.decode("utf-8", "replace")  # a damaged file may contain any bytes
         db.execute("PRAGMA trusted_schema = OFF")
         db.execute("PRAGMA foreign_keys = ON")
     except BaseException:
@@ -40,31 +37,61 @@ def connect(path: Path, *, create: bool = False, write: bool = False) -> sqlite3
     return db
 
 
-def uri_of(path: PurePath) -> str:
-    """A path as SQLite takes it: shares of Windows have no host, but four slashes."""
+def _is_writable(path: Path) -> bool:
+    """Whether the file and its folder are writable; SQLite creates a journal beside the file."""
+    real = Path(os.path.realpath(path))
+    return os.access(real, os.W_OK) and os.access(real.parent, os.W_OK)
+
+
+def _make_uri(path: PurePath) -> str:
+    """Write a path as a URI for SQLite, which expects four slashes before a Windows network share."""
     return re.sub("^file://(?!/)", "file:////", path.as_uri())
 
 
 @contextmanager
-def explaining(path: Path) -> Iterator[None]:
-    """Turn errors of SQLite into ours."""
+def limit_steps(db: sqlite3.Connection, max_steps: int) -> Iterator[None]:
+    """Limit the SQLite VM steps of all statements within the block together.
+
+    A statement that exceeds the limit raises `sqlite3.OperationalError` with the text "interrupted". Fetch the rows
+    within the block, because SQLite does its work while rows are fetched.
+    """
+    left = max_steps // TICK
+
+    def tick() -> bool:
+        nonlocal left
+        left -= 1
+        return left < 0
+
+    db.set_progress_handler(tick, TICK)
     try:
         yield
-    except ERRORS as error:
-        raise explained(error, path) from error
+    finally:
+        db.set_progress_handler(None, TICK)
 
 
-def explained(error: Exception, path: Path) -> Exception:
-    """An error of SQLite in plain words."""
-    text = str(error) if isinstance(error, sqlite3.Error) else "it holds malformed text"
+@contextmanager
+def translate_errors(path: Path) -> Iterator[None]:
+    """Raise errors of SQLite as errors that name the file and the problem."""
+    try:
+        yield
+    except SQLITE_ERRORS as error:
+        raise _translate(error, path) from error
+
+
+def _translate(error: Exception, path: Path) -> Exception:
+    text = str(error) if isinstance(error, sqlite3.Error) else "it contains malformed text"
     if "interrupted" in text:
         return CatalogueError(f"{path}: is damaged: reading it takes more steps than its size allows")
     if "locked" in text or "busy" in text:
-        return CatalogueError(f"{path}: another process has been using it for {WAIT:g} seconds; try again later")
+        return CatalogueError(
+            f"{path}: another process has been using it for {BUSY_TIMEOUT:g} seconds; try again later"
+        )
     if "full" in text or "disk I/O" in text:
-        return OSError(f"{path}: cannot be written ({text}); what was stored before is unharmed")
-    if "readonly" in text or "unable to open" in text:
-        return CatalogueError(f"{path}: cannot be opened, or is not writable: {text}")
+        return OSError(f"{path}: cannot be written ({text}); previously stored entries are unharmed")
+    if "readonly" in text:
+        return CatalogueError(f"{path}: cannot be opened for writing: {text}")
+    if "unable to open" in text:
+        return CatalogueError(f"{path}: cannot be opened: {text}")
     if "not a database" in text:
         return CatalogueError(f"{path}: is not a catalogue, or is damaged: {text}")
     return CatalogueError(f"{path}: is damaged: {text}")

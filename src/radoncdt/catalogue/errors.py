@@ -1,9 +1,23 @@
-"""Errors of catalogues."""
+"""Errors and warnings of catalogues."""
+
+from radoncdt._validation import ArgumentValueError
+
+__all__ = ["CatalogueError", "ConditionError", "DamagedEntryWarning"]
 
 
 class CatalogueError(ValueError):
-    """A file that is not a catalogue, or cannot be used as one. The message names the file and says why."""
+    """A catalogue cannot be read or changed. The message names the file and gives the reason."""
+
+
+class ConditionError(ArgumentValueError, CatalogueError):
+    """The argument `where` is not a valid condition on the metadata."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__("where", problem)
+
+    def __reduce__(self) -> tuple[type["ConditionError"], tuple[str]]:
+        return type(self), (self.problem,)
 
 
 class DamagedEntryWarning(UserWarning):
-    """A damaged entry that was left out. The message names it and says why."""
+    """A damaged entry was skipped. The message names the entry and gives the reason."""

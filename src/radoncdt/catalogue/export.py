@@ -1,4 +1,4 @@
-"""Catalogues as files that other programs read."""
+"""Exporting a catalogue to files that other programs read."""
 
 import json
 from pathlib import Path
@@ -9,25 +9,27 @@ import numpy as np
 from radoncdt._csv import csv_table
 from radoncdt._files import write_whole
 from radoncdt.catalogue.errors import CatalogueError
-from radoncdt.catalogue.metadata import OWN
-from radoncdt.catalogue.store import Snapshot
+from radoncdt.catalogue.metadata import ENTRY_COLUMNS
+from radoncdt.catalogue.snapshot import Snapshot
 
-FORMATS = (".csv", ".json", ".npz")
+__all__ = ["export", "format_csv"]
+
+_SUFFIXES = (".csv", ".json", ".npz")
 
 
 def export(snapshot: Snapshot, entries: list[dict[str, Any]], path: Path) -> int:
-    """Write entries as a table, as a list, or with their descriptors; the ending of the file says which."""
-    form = path.suffix.lower()
-    if form not in FORMATS:
-        raise CatalogueError(f"{path}: must end in {', '.join(FORMATS)}")
+    """Write entries to a file whose suffix determines the format, and return their number."""
+    suffix = path.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise CatalogueError(f"{path}: must end in {', '.join(_SUFFIXES)}")
     if not path.parent.is_dir():
         raise CatalogueError(f"{path}: must be in a folder that exists")
 
     def save(file: IO[bytes]) -> None:
-        if form == ".json":
+        if suffix == ".json":
             file.write(json.dumps(entries, indent=1, ensure_ascii=False).encode())
-        elif form == ".csv":
-            file.write(table(entries, [*OWN, *snapshot.columns]))
+        elif suffix == ".csv":
+            file.write(format_csv(entries, [*ENTRY_COLUMNS, *snapshot.columns]))
         else:
             _save_descriptors(snapshot, entries, file)
 
@@ -35,13 +37,13 @@ def export(snapshot: Snapshot, entries: list[dict[str, Any]], path: Path) -> int
     return len(entries)
 
 
-def table(rows: list[dict[str, Any]], columns: list[str]) -> bytes:
-    """A CSV file of some columns, empty where a row has no such value."""
+def format_csv(rows: list[dict[str, Any]], columns: list[str]) -> bytes:
+    """Return a CSV file with some columns. Cells are empty if a row has no such value."""
     return csv_table(columns, ([row.get(name) for name in columns] for row in rows))
 
 
 def _save_descriptors(snapshot: Snapshot, entries: list[dict[str, Any]], file: IO[bytes]) -> None:
-    """What `Descriptors.load` reads, with numbers, files and metadata beside."""
+    """Write a file for `Descriptors.load`, which also contains numbers, files and metadata."""
     numbers = [entry["entry"] for entry in entries]
     metadata = np.array(json.dumps(entries, ensure_ascii=False))
     snapshot.descriptors(numbers).save(file, dtype=np.float16, numbers=np.array(numbers, np.int64), entries=metadata)

@@ -1,4 +1,4 @@
-"""Whether a catalogue is whole."""
+"""Checking the integrity of a catalogue."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -11,197 +11,206 @@ from radoncdt._progress import Counter
 from radoncdt._text import shortened
 from radoncdt._typing import OnProgress
 from radoncdt.catalogue import records, schema
+from radoncdt.catalogue.calibration import has_calibration, load_calibration
 from radoncdt.catalogue.errors import CatalogueError
-from radoncdt.catalogue.importer import hash_of
-from radoncdt.catalogue.index import stored_summaries
-from radoncdt.catalogue.line_fit import picture_ink
-from radoncdt.catalogue.p_values import NAME, stored_chances
-from radoncdt.catalogue.records import EntryRow, Kind
-from radoncdt.catalogue.store import Snapshot, Store, among, named_file
+from radoncdt.catalogue.index import Summaries, load_summaries
+from radoncdt.catalogue.paths import find_file, hash_file
+from radoncdt.catalogue.records import Entry, TableSpec
+from radoncdt.catalogue.snapshot import Snapshot, select_in
+from radoncdt.catalogue.store import Store
+from radoncdt.catalogue.thumbnails import read_thumbnail
 
-CHUNK = 256  # entries that are read at a time
+__all__ = ["Problem", "find_problems"]
+
+_BLOCK = 256  # entries that are checked within one snapshot
 
 
 class Problem(NamedTuple):
-    """Something that is not as it should be."""
+    """Something that is wrong with a catalogue."""
 
     entry: int | None
-    """None if it concerns the whole catalogue."""
+    """The number of the entry, None if the problem concerns the whole catalogue."""
     what: str
 
 
-Problems = Iterator[Problem]
+_Problems = Iterator[Problem]
 
 
-def problems(store: Store, on_progress: OnProgress | None) -> list[Problem]:
-    """What is wrong with the database, its rows, or the files they were read from.
+def find_problems(store: Store, on_progress: OnProgress | None) -> list[Problem]:
+    """Check the database, its rows, and the files that the entries were read from.
 
-    Entries are read some at a time, and their files between that, so that other processes can write meanwhile; only
-    the structure of the database is examined in one go.
+    Entries are read in blocks, and their files between two snapshots, so that other processes can write meanwhile. Only
+    the structure of the database is checked as a whole.
     """
     found: list[Problem] = []
-    for part in (_database, _settings, partial(_table, kind=records.FAILURES)):
-        found += _collected(store, part)
+    for check in (_check_database, _check_settings, partial(_check_table, spec=records.FAILURES)):
+        found += _collect(store, check)
     numbers: list[int] = []
-    found += _collected(store, partial(_numbers, numbers=numbers))
+    found += _collect(store, partial(_list_numbers, numbers=numbers))
     counter = Counter(on_progress, len(numbers), "checking entries")
-    for start in range(0, len(numbers), CHUNK):
-        some = numbers[start : start + CHUNK]
-        files: list[EntryRow] = []
-        found += _collected(store, partial(_entries, numbers=some, files=files))
-        for entry in files:
-            if (what := _file(entry.file, store.path.parent, entry.hash)) is not None:
+    for start in range(0, len(numbers), _BLOCK):
+        block = numbers[start : start + _BLOCK]
+        sound: list[Entry] = []
+        found += _collect(store, partial(_check_entries, numbers=block, sound=sound))
+        for entry in sound:
+            if (what := _check_file(entry, store.path.parent)) is not None:
                 found.append(Problem(entry.id, what))
-        counter.advance(len(some))
-    found += _collected(store, _chances)
-    found += _summaries(store)
+        counter.advance(len(block))
+    found += _collect(store, _check_calibration)
+    found += _check_summaries(store)
     return list(dict.fromkeys(found))
 
 
-def _collected(store: Store, part: Callable[[Snapshot], Problems]) -> list[Problem]:
-    """The problems of a part of a catalogue, of which a page that cannot be read is one."""
+def _collect(store: Store, check: Callable[[Snapshot], _Problems]) -> list[Problem]:
+    """Return the problems that a check yields within one snapshot. An unreadable page is also a problem."""
     found: list[Problem] = []
     try:
         with store.snapshot() as snapshot:
-            found.extend(part(snapshot))
+            found.extend(check(snapshot))
     except CatalogueError as error:
         found.append(Problem(None, str(error).removeprefix(f"{store.path}: ")))
     return found
 
 
-def _database(snapshot: Snapshot) -> Problems:
+# ---------------------------------------------------------------- the database
+
+
+def _check_database(snapshot: Snapshot) -> _Problems:
     for (text,) in snapshot.rows("PRAGMA main.integrity_check"):
         if text != "ok":
             yield Problem(None, str(text))
     for table, number, *_ in snapshot.rows("PRAGMA main.foreign_key_check"):
         yield Problem(number, f"{table} without an entry")
-    if snapshot.version > 1 and snapshot.setting("structure") != schema.fingerprint(snapshot.db):
+    if snapshot.version > 1 and snapshot.setting("structure") != schema.read_definitions(snapshot.db):
         yield Problem(None, "the definitions of its tables are damaged, or another program changed them")
 
 
-def _table(snapshot: Snapshot, kind: Kind) -> Problems:
-    """Problems of rows that belong to no entry."""
-    for *fields, checksum in snapshot.stored(kind):
-        for what in records.problems_of(kind, fields, checksum, version=snapshot.version):
+def _check_table(snapshot: Snapshot, spec: TableSpec) -> _Problems:
+    """Check rows that do not belong to an entry."""
+    for *fields, checksum in snapshot.read_unverified(spec):
+        for what in records.check_row(spec, fields, checksum, version=snapshot.version):
             yield Problem(None, f"{shortened(repr(fields[0]))} in {what}")
 
 
-def _settings(snapshot: Snapshot) -> Problems:
-    yield from _table(snapshot, records.SETTINGS)
-    _ = snapshot.settings  # raises where they are damaged
+def _check_settings(snapshot: Snapshot) -> _Problems:
+    yield from _check_table(snapshot, records.SETTINGS)
+    _ = snapshot.settings  # raises an error if they are damaged
 
 
-def _numbers(snapshot: Snapshot, numbers: list[int]) -> Problems:
-    """The numbers of all entries, in `numbers`."""
+def _check_calibration(snapshot: Snapshot) -> _Problems:
+    if has_calibration(snapshot) and load_calibration(snapshot) is None:
+        yield Problem(None, "the calibration is damaged; calibrate the catalogue again")
+
+
+# ---------------------------------------------------------------- entries
+
+
+def _list_numbers(snapshot: Snapshot, numbers: list[int]) -> _Problems:
+    """Append the numbers of all entries to the list."""
     numbers += snapshot.numbers().tolist()
     yield from ()
 
 
-def _entries(snapshot: Snapshot, numbers: list[int], files: list[EntryRow]) -> Problems:
-    """Problems of some entries, and, in `files`, the entries whose files are to be compared."""
+def _check_entries(snapshot: Snapshot, numbers: list[int], sound: list[Entry]) -> _Problems:
+    """Check the rows of some entries, and append the entries with valid rows to the list `sound`."""
     try:
         settings = snapshot.settings
-    except CatalogueError:  # which is reported once
+    except CatalogueError:  # already reported
         settings = None
     frame = np.ones((1, 2), np.int64)
 
-    def compare_later(fields: list[Any]) -> str | None:
-        files.append(EntryRow(*fields))
-        return None
+    def collect_sound(fields: list[Any]) -> None:
+        sound.append(Entry(*fields))
 
-    def picture(fields: list[Any]) -> str | None:
+    def check_thumbnail(fields: list[Any]) -> str | None:
         try:
-            picture_ink(fields[1])
+            read_thumbnail(fields[1])
         except ValueError as error:
-            return f"its picture cannot be read: {error}"
+            return f"its thumbnail cannot be read: {error}"
         return None
 
-    def descriptor(fields: list[Any]) -> str | None:
-        sound = settings is None or records.unpacked([(fields[1], fields[2])], frame, settings) is not None
-        return None if sound else records.BAD_DESCRIPTOR
+    def check_descriptor(fields: list[Any]) -> str | None:
+        valid = settings is None or records.unpack_descriptors([(fields[1], fields[2])], frame, settings) is not None
+        return None if valid else records.BAD_DESCRIPTOR
 
-    gone, found = _examined(snapshot, records.ENTRIES, numbers, compare_later)
+    removed, found = _check_rows(snapshot, records.ENTRIES, numbers, collect_sound)
     yield from found
-    left = [number for number in numbers if number not in gone]  # others may have been removed meanwhile
-    for kind, inspect in (
-        (records.PICTURES, picture),
-        (records.DESCRIPTORS, descriptor),
-        (snapshot.metadata_kind, lambda _: None),
+    left = [number for number in numbers if number not in removed]  # other processes may have removed some
+    for spec, check in (
+        (records.THUMBNAILS, check_thumbnail),
+        (records.DESCRIPTORS, check_descriptor),
+        (snapshot.metadata_spec, lambda _: None),
     ):
-        missing, found = _examined(snapshot, kind, left, inspect)
+        missing, found = _check_rows(snapshot, spec, left, check)
         yield from found
         for number in missing:
-            yield Problem(number, f"its row is missing from the table {kind.table!r}")
+            yield Problem(number, f"its row is missing from the table {spec.table!r}")
 
 
-def _examined(
-    snapshot: Snapshot, kind: Kind, numbers: list[int], inspect: Callable[[list[Any]], str | None]
+def _check_rows(
+    snapshot: Snapshot, spec: TableSpec, numbers: list[int], check: Callable[[list[Any]], str | None]
 ) -> tuple[list[int], list[Problem]]:
-    """Entries that have no row of a kind, and problems of those that have. Rows without any are inspected further.
+    """Return the entries without a row in a table, and the problems of the others. Valid rows are passed to `check`.
 
-    If a page cannot be read, fewer rows are read at a time, until the entries on that page are known.
+    If a page cannot be read, the numbers are bisected until the entries on that page are known.
     """
     try:
-        rows = {row[0]: row for row in snapshot.stored(kind, among(kind.key, numbers))}
+        rows = {row[0]: row for row in snapshot.read_unverified(spec, select_in(spec.key, numbers))}
     except CatalogueError as error:
         if len(numbers) == 1:
-            reason = str(error).removeprefix(f"{snapshot.store.path}: ")
-            return [], [Problem(numbers[0], f"its row in the table {kind.table!r} cannot be read: {reason}")]
+            reason = str(error).removeprefix(f"{snapshot.path}: ")
+            return [], [Problem(numbers[0], f"its row in the table {spec.table!r} cannot be read: {reason}")]
         middle = len(numbers) // 2
-        halves = [_examined(snapshot, kind, half, inspect) for half in (numbers[:middle], numbers[middle:])]
+        halves = [_check_rows(snapshot, spec, half, check) for half in (numbers[:middle], numbers[middle:])]
         return [*halves[0][0], *halves[1][0]], [*halves[0][1], *halves[1][1]]
     found: list[Problem] = []
     for number, (*fields, checksum) in rows.items():
-        wrong: list[str | None] = [*records.problems_of(kind, fields, checksum, version=snapshot.version)]
-        found += [Problem(number, what) for what in wrong or [inspect(fields)] if what]
+        problems: list[str | None] = [*records.check_row(spec, fields, checksum, version=snapshot.version)]
+        found += [Problem(number, what) for what in problems or [check(fields)] if what]
     return [number for number in numbers if number not in rows], found
 
 
-def _file(file: str, folder: Path, digest: str) -> str | None:
+def _check_file(entry: Entry, folder: Path) -> str | None:
     try:
-        path = named_file(file, folder)
+        path = find_file(entry.file, folder)
         if not path.exists():
-            return f"its file is not there any more: {file}"
-        return None if hash_of(path) == digest else f"its file has changed since: {file}"
+            return f"its file no longer exists: {entry.file}"
+        return None if hash_file(path) == entry.hash else f"its file has changed: {entry.file}"
     except (OSError, ValueError) as error:
         return f"its file cannot be read: {error}"
 
 
-def _chances(snapshot: Snapshot) -> Problems:
-    if snapshot.rows("SELECT 1 FROM settings WHERE name = ?", [NAME]) and stored_chances(snapshot) is None:
-        yield Problem(None, "what was learnt of chances is damaged; the next search learns it again")
+# ---------------------------------------------------------------- summaries
+
+_ADVICE = "searches work without them, and the next added or removed entry restores them"
 
 
-AGAIN = "the next `add` or `remove` computes them again, and searches do without them"
-
-
-def _summaries(store: Store) -> list[Problem]:
-    """What a search reads first must fit the entries."""
+def _check_summaries(store: Store) -> list[Problem]:
+    """Check that the stored summaries belong to the entries."""
     try:
         with store.snapshot() as snapshot:
-            there, stored = bool(snapshot.stored(records.SUMMARIES)), stored_summaries(snapshot)
+            exist, summaries = bool(snapshot.read_unverified(records.SUMMARIES)), load_summaries(snapshot)
             empty = not snapshot.count()
-    except CatalogueError:  # settings, or pages that are reported already; searches do without them
+    except CatalogueError:  # settings or pages that were already reported
         return []
-    if stored is None:
-        what = f"the summaries that a search reads first are damaged; {AGAIN}"
-        return [Problem(None, what)] if there and not empty else []
-
-    def compare(snapshot: Snapshot, first: int) -> Problems:
-        rows = slice(first, first + CHUNK)
-        numbers = stored.numbers[rows]
-        there = [row[0] for row in snapshot.rows(f"SELECT id FROM entries {among('id', numbers.tolist())}")]
-        known = np.isin(numbers, there)
-        if known.any():
-            try:
-                descriptors = snapshot.descriptors(numbers[known])
-            except CatalogueError:  # reported already
-                return
-            made = stored.coordinates.summarise(descriptors).astype(np.float32)
-            if not np.allclose(made, stored.values[rows][known], atol=1e-6):
-                yield Problem(None, f"the summaries that a search reads first are not those of the entries; {AGAIN}")
-
+    if summaries is None:
+        what = f"the summaries of its entries are damaged; {_ADVICE}"
+        return [Problem(None, what)] if exist and not empty else []
     found: list[Problem] = []
-    for first in range(0, len(stored.numbers), CHUNK):
-        found += _collected(store, partial(compare, first=first))
+    for first in range(0, len(summaries.numbers), _BLOCK):
+        found += _collect(store, partial(_compare_summaries, summaries=summaries, rows=slice(first, first + _BLOCK)))
     return found
+
+
+def _compare_summaries(snapshot: Snapshot, summaries: Summaries, rows: slice) -> _Problems:
+    numbers = summaries.numbers[rows]
+    there = [row[0] for row in snapshot.rows(f"SELECT id FROM entries {select_in('id', numbers.tolist())}")]
+    known = np.isin(numbers, there)
+    if known.any():
+        try:
+            descriptors = snapshot.descriptors(numbers[known])
+        except CatalogueError:  # already reported
+            return
+        expected = summaries.coordinates.summarise(descriptors).astype(np.float32)
+        if not np.allclose(expected, summaries.values[rows][known], atol=1e-6):
+            yield Problem(None, f"the summaries do not belong to its entries; {_ADVICE}")

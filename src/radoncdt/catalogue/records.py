@@ -1,14 +1,14 @@
-"""Rows of a catalogue file: what every field must be, and the checksum of a row.
+"""Rows of a catalogue file: the values that each field may have, and the checksum of a row.
 
-A catalogue is one file, which may be damaged or come from somebody else. Whatever is read from it passes through
-`problems_of`, so that nothing behind this module has to expect wrong types, sizes or ranges.
+A catalogue file may be damaged or hostile. Every row that is read from it passes `check_row`, so that the rest of the
+package does not have to expect wrong types, sizes or ranges.
 """
 
 import json
 import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -16,67 +16,91 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt._text import LONGEST, shortened
-from radoncdt.catalogue.metadata import KNOWN
+from radoncdt.catalogue.metadata import STANDARD_COLUMNS
 from radoncdt.ink import InkOptions
 from radoncdt.matching.descriptors import Descriptors, DescriptorSettings
 
-Expected = str | None
-"""What a field must be, in words, if it is something else; None if all is well."""
-Check = Callable[[Any], Expected]
+__all__ = [
+    "BAD_DESCRIPTOR",
+    "DESCRIPTORS",
+    "ENTRIES",
+    "FAILURES",
+    "SETTINGS",
+    "SUMMARIES",
+    "THUMBNAILS",
+    "Entry",
+    "Failure",
+    "NewEntry",
+    "ReadResult",
+    "TableSpec",
+    "check_row",
+    "compute_checksum",
+    "format_ink_options",
+    "make_metadata_spec",
+    "pack_descriptor",
+    "parse_ink_options",
+    "parse_json",
+    "parse_settings",
+    "unpack_descriptors",
+]
 
-SETTINGS_FIELDS = {field.name for field in fields(DescriptorSettings)}
+_Check = Callable[[Any], str | None]
+"""Checks the value of a field: None if it is valid, otherwise a description of valid values."""
 
-MAX_NAME = 10_000  # characters of a file name
-MAX_NOTE = 2**24  # characters of a note, a reason or a cell of metadata; older versions had no limit
-MAX_SETTING = 2**24  # characters of a setting
-MAX_PICTURE = 2**20  # bytes of the PNG file of a picture
-MAX_SIDE = 2**20  # pixels of a side of an image
-MAX_ANGLES = 4096  # directions, and levels, of the descriptors of a catalogue
-
-
-def _whole(least: int, most: int) -> Check:
-    words = f"a whole number from {least} to {most}"
-    return lambda value: None if type(value) is int and least <= value <= most else words
-
-
-def _text(most: int, *, least: int = 0) -> Check:
-    words = f"text of {least} to {most:,} characters"
-    return lambda value: None if type(value) is str and least <= len(value) <= most else words
-
-
-def _bytes(most: int) -> Check:
-    words = f"1 to {most:,} bytes"
-    return lambda value: None if type(value) is bytes and 0 < len(value) <= most else words
-
-
-_HASH = re.compile(r"[0-9a-f]{64}")
-
-
-def _hash(value: Any) -> Expected:
-    return None if type(value) is str and _HASH.fullmatch(value) else "a SHA-256 digest in hexadecimal"
-
-
-def _hash_or_nothing(value: Any) -> Expected:
-    return None if value == "" else _hash(value)
+_MAX_NAME = 10_000  # characters of a file name
+_MAX_TEXT = 2**24  # characters of a note, reason, setting or metadata cell; earlier versions had no limit
+_MAX_THUMBNAIL = 2**20  # bytes of the PNG file of a thumbnail
+_MAX_SIDE = 2**20  # pixels along one side of an image
+_MAX_ANGLES = 4096  # directions, and levels, of the descriptors
+_MOMENTS_SIZE = 48  # bytes of mean and covariance: 6 numbers in float64
 
 
-def _ink(value: Any) -> Expected:
-    if type(value) is not str or len(value) > MAX_NOTE:
-        return "options of ink as JSON"
+def _integer(low: int, high: int) -> _Check:
+    words = f"a whole number from {low} to {high}"
+    return lambda value: None if type(value) is int and low <= value <= high else words
+
+
+def _text(high: int, *, low: int = 0) -> _Check:
+    words = f"text of {low} to {high:,} characters"
+    return lambda value: None if type(value) is str and low <= len(value) <= high else words
+
+
+def _bytes(high: int) -> _Check:
+    words = f"1 to {high:,} bytes"
+    return lambda value: None if type(value) is bytes and 0 < len(value) <= high else words
+
+
+def _optional(check: _Check, empty: Any) -> _Check:
+    return lambda value: None if value == empty else check(value)
+
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+def _hash(value: Any) -> str | None:
+    return None if type(value) is str and _DIGEST.fullmatch(value) else "a SHA-256 digest in hexadecimal"
+
+
+def _ink(value: Any) -> str | None:
+    if type(value) is not str or len(value) > _MAX_TEXT:
+        return "ink options as JSON"
     try:
-        ink_options(value)
+        parse_ink_options(value)
     except ValueError as error:
-        return f"options of ink as JSON ({error})"
+        return f"ink options as JSON ({error})"
     return None
 
 
 @lru_cache(maxsize=64)
-def ink_options(text: str) -> InkOptions:
-    """Options of ink as they are stored. Raises ValueError."""
-    found = read_json(text)
+def parse_ink_options(text: str) -> InkOptions:
+    """Read stored ink options. Raises ValueError.
+
+    Earlier versions stored the kind "watermark" as "photo".
+    """
+    found = parse_json(text)
     if not isinstance(found, dict):
         raise ValueError(f"must be an object, got {type(found).__name__}")
-    if found.get("kind") == "photo":  # the name of this kind in earlier versions
+    if found.get("kind") == "photo":
         found["kind"] = "watermark"
     try:
         return InkOptions(**found)
@@ -84,8 +108,13 @@ def ink_options(text: str) -> InkOptions:
         raise ValueError(str(error)) from None
 
 
-def read_json(text: str) -> Any:
-    """JSON from a file that is not trusted. Raises ValueError, whatever is wrong with it."""
+def format_ink_options(ink: InkOptions) -> str:
+    """Write ink options as they are stored; the inverse of `parse_ink_options`."""
+    return json.dumps({name: value for name, value in asdict(ink).items() if value is not None})
+
+
+def parse_json(text: str) -> Any:
+    """Read untrusted JSON. Raises ValueError for any fault."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -93,12 +122,12 @@ def read_json(text: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Kind:
-    """The rows of one table."""
+class TableSpec:
+    """The name of a table and the checks of its fields."""
 
     table: str
-    fields: Mapping[str, Check]
-    """Columns except the checksum, in the order of the table; the first is the key."""
+    fields: Mapping[str, _Check]
+    """Columns in the order of the table, without the checksum. The first is the key."""
 
     @cached_property
     def key(self) -> str:
@@ -106,54 +135,53 @@ class Kind:
 
     @cached_property
     def by_name(self) -> list[tuple[bytes, int]]:
-        """The fields in the order of their names, encoded, with their positions."""
+        """The encoded names of the fields in alphabetical order, each with its position."""
         return sorted((f"\0{name}\0".encode(), position) for position, name in enumerate(self.fields))
 
 
-_ENTRY_NUMBER = _whole(1, 2**63 - 1)
-_SIDE = _whole(1, MAX_SIDE)
+_NUMBER = _integer(1, 2**63 - 1)
+_SIDE = _integer(1, _MAX_SIDE)
 
-SETTINGS = Kind("settings", {"name": _text(100, least=1), "value": _text(MAX_SETTING)})
-ENTRIES = Kind(
+SETTINGS = TableSpec("settings", {"name": _text(100, low=1), "value": _text(_MAX_TEXT)})
+ENTRIES = TableSpec(
     "entries",
     {
-        "id": _ENTRY_NUMBER,
+        "id": _NUMBER,
         "hash": _hash,
-        "file": _text(MAX_NAME, least=1),
+        "file": _text(_MAX_NAME, low=1),
         "ink": _ink,
         "width": _SIDE,
         "height": _SIDE,
         "ink_width": _SIDE,
         "ink_height": _SIDE,
-        "note": _text(MAX_NOTE),
+        "note": _text(_MAX_TEXT),
     },
 )
-PICTURES = Kind("pictures", {"entry": _ENTRY_NUMBER, "picture": _bytes(MAX_PICTURE)})
-DESCRIPTORS = Kind(
-    "descriptors",
-    {"entry": _ENTRY_NUMBER, "curves": _bytes(2 * MAX_ANGLES**2), "moments": _bytes(48)},
+THUMBNAILS = TableSpec("pictures", {"entry": _NUMBER, "picture": _bytes(_MAX_THUMBNAIL)})
+DESCRIPTORS = TableSpec(
+    "descriptors", {"entry": _NUMBER, "curves": _bytes(2 * _MAX_ANGLES**2), "moments": _bytes(_MOMENTS_SIZE)}
 )
-FAILURES = Kind("failures", {"file": _text(MAX_NAME, least=1), "hash": _hash_or_nothing, "reason": _text(MAX_NOTE)})
-SUMMARIES = Kind("summaries", {"id": _whole(1, 1), "arrays": _bytes(2**31)})
+FAILURES = TableSpec(
+    "failures", {"file": _text(_MAX_NAME, low=1), "hash": _optional(_hash, ""), "reason": _text(_MAX_TEXT)}
+)
+SUMMARIES = TableSpec("summaries", {"id": _integer(1, 1), "arrays": _bytes(2**31)})
 
-_CELLS: dict[str, Check] = {
-    "TEXT": _text(MAX_NOTE),
-    "INTEGER": _whole(-(2**63), 2**63 - 1),
+_CELLS: dict[str, _Check] = {
+    "TEXT": _text(_MAX_TEXT),
+    "INTEGER": _integer(-(2**63), 2**63 - 1),
     "REAL": lambda value: None if type(value) is float and 0 < value < 1e6 else "a positive number",
 }
 
 
-def metadata_kind(columns: Iterable[str]) -> Kind:
-    """The rows of the table of metadata, which has further columns of text."""
-
-    def check(name: str) -> Check:
-        inner = _CELLS[KNOWN[name].type if name in KNOWN else "TEXT"]
-        return lambda value: None if value is None else inner(value)
-
-    return Kind("metadata", {"entry": _ENTRY_NUMBER, **{name: check(name) for name in columns}})
+def make_metadata_spec(columns: Iterable[str]) -> TableSpec:
+    """Return the spec of the metadata table. Columns other than the standard ones contain text."""
+    types = {name: STANDARD_COLUMNS[name].type if name in STANDARD_COLUMNS else "TEXT" for name in columns}
+    return TableSpec(
+        "metadata", {"entry": _NUMBER, **{name: _optional(_CELLS[kind], None) for name, kind in types.items()}}
+    )
 
 
-class EntryRow(NamedTuple):
+class Entry(NamedTuple):
     """A row of the table of entries."""
 
     id: int
@@ -167,16 +195,41 @@ class EntryRow(NamedTuple):
     note: str
 
 
+class NewEntry(NamedTuple):
+    """An image that was read and is about to be stored."""
+
+    entry: Entry
+    """Its number is assigned when it is stored."""
+    thumbnail: bytes
+    curves: bytes
+    moments: bytes
+
+    @property
+    def file(self) -> str:
+        return self.entry.file
+
+
+class Failure(NamedTuple):
+    """An image that could not be read. This is a row of the table of failures."""
+
+    file: str
+    hash: str
+    reason: str
+
+
+ReadResult = NewEntry | Failure
+"""The result of reading one image."""
+
 _TYPES = {int: b"i", float: b"f", str: b"s", bytes: b"b"}
 
 
-def checksum(kind: Kind, values: Sequence[Any]) -> int:
-    """CRC-32 of a row: the name of its table, and name, type, length and content of every field that is not NULL.
+def compute_checksum(spec: TableSpec, values: Sequence[Any]) -> int:
+    """Return the CRC-32 of the table's name and of the name, type, length and content of every field except NULLs.
 
-    Fields are taken in the order of their names, so that a new column of metadata changes nothing.
+    Fields are taken in alphabetical order, so that a new metadata column does not change any checksum.
     """
-    parts = [kind.table.encode()]
-    for name, position in kind.by_name:
+    parts = [spec.table.encode()]
+    for name, position in spec.by_name:
         value = values[position]
         if value is not None:
             data = value if type(value) is bytes else str(value).encode("utf-8", "surrogatepass")
@@ -184,57 +237,56 @@ def checksum(kind: Kind, values: Sequence[Any]) -> int:
     return zlib.crc32(b"".join(parts))
 
 
-def problems_of(kind: Kind, values: Sequence[Any], stored: Any, *, version: int) -> list[str]:
-    """What is wrong with a row, given its fields and the checksum stored beside them; nothing if all is well."""
+def check_row(spec: TableSpec, values: Sequence[Any], checksum: Any, *, version: int) -> list[str]:
+    """Return the problems of a row, given its fields and its stored checksum; none if the row is valid."""
     found = [
-        f"{kind.table}: {name!r} must be {expected}, got {_given(value)}"
-        for (name, check), value in zip(kind.fields.items(), values)
+        f"{spec.table}: {name!r} must be {expected}, got {_quote_value(value)}"
+        for (name, check), value in zip(spec.fields.items(), values)
         if (expected := check(value)) is not None
     ]
-    if version > 1 and stored != checksum(kind, values):
-        found.append(f"{kind.table}: the checksum does not fit")
+    if version > 1 and checksum != compute_checksum(spec, values):
+        found.append(f"{spec.table}: the checksum does not match")
     return found
 
 
-def _given(value: Any) -> str:
-    """A value as a message shows it, whatever it is and however long."""
+def _quote_value(value: Any) -> str:
     return shortened(repr(value[:LONGEST] if isinstance(value, (str, bytes)) else value))
 
 
 # ---------------------------------------------------------------- values within fields
 
 
-def settings_of(text: str) -> DescriptorSettings:
-    """Settings of descriptors as they are stored. Raises ValueError."""
-    found = read_json(text)
-    if not isinstance(found, dict) or found.keys() != SETTINGS_FIELDS:
-        raise ValueError(f"must have {', '.join(sorted(SETTINGS_FIELDS))}, got {_given(found)}")
+def parse_settings(text: str) -> DescriptorSettings:
+    """Read stored settings of descriptors. Raises ValueError."""
+    found, names = parse_json(text), [field.name for field in fields(DescriptorSettings)]
+    if not isinstance(found, dict) or found.keys() != set(names):
+        raise ValueError(f"must have {', '.join(names)}, got {_quote_value(found)}")
     for name in ("n_angles", "n_levels"):
-        if type(found[name]) is not int or not 1 <= found[name] <= MAX_ANGLES:
-            raise ValueError(f"{name} must be from 1 to {MAX_ANGLES}, got {_given(found[name])}")
+        if type(found[name]) is not int or not 1 <= found[name] <= _MAX_ANGLES:
+            raise ValueError(f"{name} must be from 1 to {_MAX_ANGLES}, got {_quote_value(found[name])}")
     if type(found["nu"]) not in (int, float):
-        raise ValueError(f"nu must be a number, got {_given(found['nu'])}")
+        raise ValueError(f"nu must be a number, got {_quote_value(found['nu'])}")
     try:
         return DescriptorSettings.from_record(found)
     except TypeError as error:
         raise ValueError(str(error)) from None
 
 
-def packed(descriptor: Descriptors) -> tuple[bytes, bytes]:
-    """Curves and moments of one descriptor as they are stored."""
+def pack_descriptor(descriptor: Descriptors) -> tuple[bytes, bytes]:
+    """Return the stored curves and moments of one descriptor."""
     moments = np.concatenate([descriptor.means[0], descriptor.covariances[0].ravel()])
     return descriptor.values[0].astype(np.float16).tobytes(), moments.astype(np.float64).tobytes()
 
 
-BAD_DESCRIPTOR = "descriptors: the numbers must be finite, as many as expected, and the covariance positive definite"
+BAD_DESCRIPTOR = "descriptors: the numbers must be finite and complete, and the covariance positive definite"
 
 
-def unpacked(
+def unpack_descriptors(
     rows: Sequence[tuple[bytes, bytes]], frames: NDArray[np.int64], settings: DescriptorSettings
 ) -> Descriptors | None:
-    """Descriptors from their stored curves and moments; None if any of them is damaged."""
+    """Return descriptors from their stored curves and moments, None if any of them is damaged."""
     size = settings.n_angles * settings.levels.size
-    if any(len(curves) != 2 * size or len(moments) != 48 for curves, moments in rows):
+    if any(len(curves) != 2 * size or len(moments) != _MOMENTS_SIZE for curves, moments in rows):
         return None
     values = np.frombuffer(b"".join(row[0] for row in rows), np.float16)
     moments = np.frombuffer(b"".join(row[1] for row in rows), np.float64).reshape(len(rows), 6)

@@ -10,11 +10,11 @@ from typing import Any
 from radoncdt._files import write_whole
 from radoncdt._text import shortened
 from radoncdt.catalogue import Catalogue, CatalogueError, MetadataError
-from radoncdt.catalogue.calibration import MARKS
+from radoncdt.catalogue.calibration import DEFAULT_N_MARKS
 from radoncdt.catalogue.errors import DamagedEntryWarning
-from radoncdt.catalogue.metadata import LONGEST, OWN, read_table
+from radoncdt.catalogue.metadata import ENTRY_COLUMNS, MAX_CELL_LENGTH, read_table
+from radoncdt.catalogue.paths import find_file
 from radoncdt.catalogue.schema import VERSION
-from radoncdt.catalogue.store import named_file
 from radoncdt.cli.messages import complain, say
 from radoncdt.cli.options import (
     check_jobs,
@@ -50,7 +50,7 @@ status is 1.
 The table of metadata is a CSV file. Its first line has titles, one of which is "file": the path below the folder, the
 name, or the name without its ending. motif, place, reference and link are text; date is a year (1475, c. 1475,
 1470-1480); chain_distance_mm, height_mm and width_mm are numbers. All other columns are kept as text. A cell has at
-most {LONGEST:,} characters.
+most {MAX_CELL_LENGTH:,} characters.
 """
 
 
@@ -118,15 +118,14 @@ in front; add and update remove it, so that an exported table restores every cel
     calibrate = action(
         "calibrate",
         _calibrate,
-        "learn how unusual matches are, from the catalogue's own marks",
+        "calibrate a catalogue with its own marks, so that searches yield p-values",
         epilog="""\
-Marks are drawn again, bent a little, and searched for among the others: how much does the best entry stand out if the
-mark is not there? The first search does it, and one after half of the entries have changed. Here it can be done before,
-or with more marks. No chance is below 1/(N + 1), where N is no more than the entries. Entries of the same reference are
-taken to be the same mark.""",
+Marks are redrawn with slightly bent lines and searched for among the others: how prominent is the best match if the
+mark is not there? The smallest p-value is 1/(N + 1), where N is at most the number of entries. Entries with the same
+reference are taken to be the same mark.""",
     )
     calibrate.add_argument(
-        "--marks", type=int, default=MARKS, metavar="N", help="how many, at least 20 (default %(default)s)"
+        "--marks", type=int, default=DEFAULT_N_MARKS, metavar="N", help="how many, at least 20 (default %(default)s)"
     )
     calibrate.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads (default -1, all cores)")
 
@@ -148,7 +147,7 @@ def _refusing(run: Any) -> Any:
         try:
             return int(run(options, parser))
         except (CatalogueError, MetadataError) as error:
-            complain(str(error))
+            complain(in_words_of_the_command(error))
             return 2
 
     return refusing
@@ -209,9 +208,9 @@ def _add(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         complain(f"{failure.file}: {failure.reason}")
     for name in done.unused:
         complain(f"{options.metadata}: no image is named {name!r}")
-    if done.otherwise:
+    if done.different_options:
         complain(
-            f"{done.otherwise:,} existing entries were read with different options and left unchanged; "
+            f"{done.different_options:,} existing entries were read with different options and left unchanged; "
             "remove them to read them again"
         )
     say(
@@ -230,7 +229,7 @@ def _list(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
             return 0
         entries = catalogue.entries(options.where)
     for entry in entries:
-        known = [f"{name}: {value}" for name, value in entry.items() if name not in OWN and value is not None]
+        known = [f"{name}: {value}" for name, value in entry.items() if name not in ENTRY_COLUMNS and value is not None]
         say("  ".join([str(entry["entry"]), entry["file"], *map(shortened, known)]))
     if not entries:
         complain(
@@ -242,11 +241,11 @@ def _list(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
 @_refusing
 def _show(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     with Catalogue(options.catalogue) as catalogue:
-        picture, ink = catalogue.picture(options.entry), catalogue.ink_options(options.entry)
+        picture, ink = catalogue.thumbnail(options.entry), catalogue.ink_options(options.entry)
         entry = catalogue.entry(options.entry)
         folder = catalogue.path.parent
     if options.picture is not None:
-        check_output(options.picture, parser, "picture", [named_file(entry["file"], folder)])
+        check_output(options.picture, parser, "picture", [find_file(entry["file"], folder)])
         if options.picture.suffix.lower() != ".png":
             parser.error(f"--picture must end in .png, got {options.picture}")
     for name, value in entry.items():
@@ -312,8 +311,8 @@ def _calibrate(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
     if options.marks < 20:
         parser.error(f"--marks must be at least 20, got {options.marks}")
     with Bar() as bar, _to_be_changed(options.catalogue) as catalogue:
-        count = catalogue.calibrate(marks=options.marks, n_jobs=options.jobs, on_progress=bar)
-    say(f"{options.catalogue}: chances learnt from {count:,} marks")
+        count = catalogue.calibrate(n_marks=options.marks, n_jobs=options.jobs, on_progress=bar)
+    say(f"{options.catalogue}: calibrated with {count:,} marks")
     return 0
 
 

@@ -191,6 +191,7 @@ def in_words_of_the_command(error: Exception) -> str:
         "kind",
         "roi",
         "mask",
+        "where",
         "draws",
         "seed",
         "angles",

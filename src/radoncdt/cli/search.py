@@ -10,10 +10,8 @@ from numpy.linalg import LinAlgError
 
 from radoncdt._files import write_whole
 from radoncdt._progress import track
-from radoncdt.catalogue import Catalogue, CatalogueError, Result
+from radoncdt.catalogue import Catalogue, CatalogueError, SearchResult
 from radoncdt.catalogue import report as pages
-from radoncdt.catalogue.connection import may_write
-from radoncdt.catalogue.schema import VERSION
 from radoncdt.cli.messages import complain, say
 from radoncdt.cli.options import (
     check_jobs,
@@ -32,16 +30,14 @@ from radoncdt.matching.plausible import Plausible
 EPILOG = """\
 For each entry that is found: its rank and number, the score by which entries are sorted (the misfit and a quarter of
 the distance), the misfit (how far apart the lines are once one mark lies on the other), the distance (how different the
-marks are as a whole; all three are near 0 for copies), the chance (how often a catalogue without the mark would have an
-entry that stands out as much), its file, and how the query has to be moved to lie on it. --report draws both over each
-other. With a folder, all its images are searched for.
+marks are as a whole; all three are near 0 for copies), the p-value (how often a catalogue without this mark would yield
+a best match at least as prominent), its file, and how the query has to be moved to lie on it. --report draws both over
+each other. With a folder, all its images are searched for.
 
 Maps whose scale factors differ by more than a factor of 4, or that shear by more than 60°, are rejected. --max-aspect
 and --max-shear narrow these limits or widen them; "none" admits every map.
 
-Chances are learnt from the catalogue's own marks, by the first search and by one after half of the entries have
-changed, which takes up to a minute, and are kept in its file. If the file cannot be written, or was not migrated from
-an older schema, every command learns them again; --no-chances avoids that. With fewer than 30 entries there are none.
+A search needs a calibrated catalogue for p-values; see `radoncdt catalogue calibrate`.
 
 Conditions after --where are those of SQL, on the columns of the metadata:
   "motif = 'crown' and date < 1500"    "place like '%burg'"    "date between 1470 and 1480 or date is null"
@@ -93,7 +89,6 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--report", type=Path, metavar="FILE.html", help="write a page with pictures and overlays")
     parser.add_argument("--csv", type=Path, metavar="FILE.csv", help="write a table of all that was found")
     parser.add_argument("--quiet", action="store_true", help="do not print what was found, only where it is written")
-    parser.add_argument("--no-chances", action="store_true", help="do not say how unusual a match is, nor learn it")
     parser.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads (default -1, all cores)")
     parser.set_defaults(run=run, parser=parser)
 
@@ -141,23 +136,20 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         "top": options.top,
         "where": options.where,
         "size_mm": options.size_mm,
-        "chances": not options.no_chances,
         "n_jobs": options.jobs,
         **region_of(options, parser),
         **ink_settings(options),
     }
-    results: list[Result] = []
+    results: list[SearchResult] = []
     failures: list[tuple[str, str]] = []
     try:
-        with Catalogue(options.catalogue) as catalogue:
-            newest = catalogue.schema == VERSION  # a search does not migrate what it reads
-        with Bar() as bar, Catalogue(options.catalogue, write=newest and may_write(options.catalogue)) as catalogue:
+        with Bar() as bar, Catalogue(options.catalogue) as catalogue:
             catalogue.open()
             for file in track(files, bar if several else None, "searching"):
                 try:
                     with warnings.catch_warnings(record=True) as notes:
                         warnings.simplefilter("always")
-                        result = catalogue.search(file, on_progress=None if several else bar, **how)
+                        result = catalogue.search(file, **how)
                 except (InkError, ArithmeticError, LinAlgError) as error:
                     failures.append((str(file), str(error).removeprefix(f"{file}: ")))
                     complain(str(error))
@@ -171,7 +163,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
                 write_whole(options.report, partial(write, pages.html(catalogue, results, failures, on_progress=bar)))
                 say(str(options.report))
     except CatalogueError as error:
-        complain(str(error))
+        complain(in_words_of_the_command(error))
         return 2
     except ValueError as error:
         parser.error(in_words_of_the_command(error))
@@ -182,7 +174,7 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     return 1 if failures else 0
 
 
-def _print(result: Result, several: bool) -> None:
+def _print(result: SearchResult, several: bool) -> None:
     if several:
         say(result.query.name)
     if not result.matches:
@@ -191,6 +183,6 @@ def _print(result: Result, several: bool) -> None:
         known = match.metadata.get("reference") or match.metadata.get("motif") or ""
         say(
             f"{match.rank:4}  entry {match.entry:<7} score {match.score:.3f}  misfit {match.misfit:.3f}  "
-            f"distance {match.distance:.3f}  chance {pages.in_words(match.chance):8}  {match.file}  {known}"
+            f"distance {match.distance:.3f}  p-value {pages.format_p_value(match.p_value):8}  {match.file}  {known}"
         )
-        say(f"{'':6}{pages.map_in_words(match)}")
+        say(f"{'':6}{pages.describe_map(match)}")

@@ -1,0 +1,59 @@
+"""Reading image files into entries. Worker processes run this code."""
+
+import hashlib
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radoncdt.catalogue.paths import make_stored_name
+from radoncdt.catalogue.records import Entry, Failure, NewEntry, ReadResult, format_ink_options, pack_descriptor
+from radoncdt.catalogue.thumbnails import make_thumbnail
+from radoncdt.ink import InkError, InkOptions
+from radoncdt.ink.files import open_picture, read_bytes
+from radoncdt.ink.kinds import doubt, steps_of
+from radoncdt.matching.descriptors import DescriptorSettings, describe_batch
+from radoncdt.measures import Batch
+
+__all__ = ["Task", "measure_box", "read_images"]
+
+
+class Task(NamedTuple):
+    """Image files to read, and how to read them."""
+
+    files: tuple[tuple[str, str], ...]
+    """Paths and hashes of their content; "" for files that could not be read."""
+    ink: InkOptions
+    settings: DescriptorSettings
+    folder: Path
+    """The folder of the catalogue."""
+
+
+def read_images(task: Task) -> list[ReadResult]:
+    """Read the images of a task. A failure does not stop the others."""
+    return [_read_image(file, digest, task) for file, digest in task.files]
+
+
+def _read_image(file: str, digest: str, task: Task) -> ReadResult:
+    name = make_stored_name(file, task.folder)
+    try:
+        data = read_bytes(Path(file))
+        digest = hashlib.sha256(data).hexdigest()  # the file may have changed since it was hashed
+        picture = open_picture(file, data)
+        ink = steps_of(picture, np.ones(picture.grey.shape, bool), task.ink, file)[-1].image
+        curves, moments = pack_descriptor(describe_batch(Batch.read(ink), task.settings, 1))
+    except (InkError, MemoryError) as error:
+        return Failure(name, digest, str(error).removeprefix(f"{file}: ") or "not enough memory")
+    except (ValueError, ArithmeticError) as error:  # the measure has no descriptor
+        return Failure(name, digest, f"its ink cannot be described: {error}")
+    height, width = ink.shape
+    note = "; ".join(text for text in (picture.note, doubt(ink, task.ink)) if text)
+    entry = Entry(0, digest, name, format_ink_options(task.ink), width, height, *measure_box(ink), note)
+    return NewEntry(entry, make_thumbnail(ink), curves, moments)
+
+
+def measure_box(ink: NDArray[np.float32]) -> tuple[int, int]:
+    """Return width and height of the bounding box of the ink."""
+    columns, rows = (np.flatnonzero(ink.any(axis=axis)) for axis in (0, 1))
+    return int(columns[-1] - columns[0] + 1), int(rows[-1] - rows[0] + 1)

@@ -1,0 +1,143 @@
+"""Workers that read images: this process, processes of this machine, or a Dask cluster."""
+
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from typing import Any, Protocol
+
+from radoncdt import _threads
+from radoncdt._extras import require
+from radoncdt.catalogue.paths import make_stored_name
+from radoncdt.catalogue.reader import Task, read_images
+from radoncdt.catalogue.records import Failure, ReadResult
+
+__all__ = ["Workers", "choose_workers"]
+
+DASK_TASK_SIZE = 32  # images per task of a Dask worker
+DASK_TIMEOUT = "20s"  # time to wait for a Dask scheduler to answer
+_MIN_IMAGES = 100  # images that are worth starting processes for
+_MAX_CRASHES = 4  # consecutive worker crashes before giving up
+
+
+class Workers(Protocol):
+    """Workers read the images of tasks."""
+
+    task_size: int
+    """Images per task."""
+
+    def read(self, tasks: Iterable[Task]) -> Iterator[list[ReadResult]]:
+        """Yield the results of each task, in the order of the tasks."""
+
+
+class OneByOne:
+    """This process reads the images one by one."""
+
+    task_size = 1
+
+    def read(self, tasks: Iterable[Task]) -> Iterator[list[ReadResult]]:
+        """See `Workers`."""
+        return (read_images(task) for task in tasks)
+
+
+class Processes:
+    """Processes of this machine read the images. Threads would block each other half of the time."""
+
+    task_size = 8
+
+    def __init__(self, n_jobs: int | None) -> None:
+        self.n_jobs = n_jobs
+
+    def read(self, tasks: Iterable[Task]) -> Iterator[list[ReadResult]]:
+        """See `Workers`.
+
+        The operating system may kill a process if memory runs out. The unfinished images are then read again one at a
+        time. An image that crashes its process again is a failure, and the others continue.
+        """
+        from joblib import Parallel, delayed
+        from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+        remaining, lock = iter(tasks), threading.Lock()
+
+        def submit(unfinished: deque[Task], stopped: threading.Event) -> Iterator[Any]:
+            while True:
+                with lock:
+                    task = None if stopped.is_set() else next(remaining, None)
+                    if task is None:
+                        return
+                    unfinished.append(task)
+                yield delayed(read_images)(task)
+
+        while True:
+            unfinished, stopped = deque[Task](), threading.Event()
+            try:
+                with closing(Parallel(self.n_jobs, return_as="generator")(submit(unfinished, stopped))) as finished:
+                    for images in finished:
+                        unfinished.popleft()
+                        yield images
+                return
+            except TerminatedWorkerError:
+                with lock:
+                    stopped.set()
+                yield from _read_one_at_a_time(unfinished)
+            finally:
+                stopped.set()
+
+
+def _read_one_at_a_time(tasks: Iterable[Task]) -> Iterator[list[ReadResult]]:
+    """Read the images of tasks after a worker has crashed, each in its own process."""
+    from joblib import Parallel, delayed
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    n_crashes = 0
+    for task in tasks:
+        for file, digest in task.files:
+            try:
+                (images,) = Parallel(2)([delayed(read_images)(task._replace(files=((file, digest),)))])
+                n_crashes = 0
+            except TerminatedWorkerError:
+                n_crashes += 1
+                if n_crashes == _MAX_CRASHES:
+                    raise MemoryError(
+                        "worker processes crashed repeatedly, most likely because memory ran out; add the images "
+                        "again with a smaller `n_jobs` to continue"
+                    ) from None
+                reason = "reading it crashed the process, most likely because memory ran out"
+                images = [Failure(make_stored_name(file, task.folder), digest, reason)]
+            yield images
+
+
+class Dask:
+    """Workers of a Dask cluster read the images. They must see the same files. Tasks of lost workers are repeated."""
+
+    def __init__(self, address: str) -> None:
+        self.task_size = DASK_TASK_SIZE
+        distributed = require("distributed", "reading images on a Dask cluster")
+        try:
+            self.client = distributed.Client(address, timeout=DASK_TIMEOUT, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise ConnectionError(f"there is no Dask scheduler at {address}: {error}") from error
+
+    def read(self, tasks: Iterable[Task]) -> Iterator[list[ReadResult]]:
+        """See `Workers`."""
+        max_waiting = max(4, 2 * sum(self.client.nthreads().values()))
+        waiting: deque[Any] = deque()
+        try:
+            for task in tasks:
+                waiting.append(self.client.submit(read_images, task, pure=False, retries=3))
+                if len(waiting) >= max_waiting:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+            self.client.close()
+
+
+def choose_workers(n_images: int, n_jobs: int | None, dask: str | None) -> Workers:
+    """Return workers for a number of images; `dask` is the address of a Dask scheduler."""
+    several = _threads.n_workers(n_jobs, n_images * _threads.WORTH_A_THREAD) > 1
+    if dask is not None:
+        return Dask(dask)
+    return Processes(n_jobs) if several and n_images >= _MIN_IMAGES else OneByOne()

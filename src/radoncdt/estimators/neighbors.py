@@ -18,7 +18,7 @@ from radoncdt import _threads, _validation
 from radoncdt._bright_paper import read_measures
 from radoncdt._typing import Floats
 from radoncdt._validation import ArgumentValueError
-from radoncdt.estimators.transformers import OfImages
+from radoncdt.estimators.transformers import ImageEstimator
 from radoncdt.matching.descriptors import Descriptors, DescriptorSettings, describe_batch, join_descriptors
 from radoncdt.matching.index import AffineIndex
 from radoncdt.matching.plausible import Plausible
@@ -26,7 +26,7 @@ from radoncdt.matching.plausible import Plausible
 WEIGHTS = ("uniform", "distance")
 
 
-class _Neighbors(OfImages):
+class _Neighbors(ImageEstimator):
     """The common part of the estimators."""
 
     n_neighbors: Any

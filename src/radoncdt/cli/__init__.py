@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any
 
 import radoncdt
-from radoncdt.cli.messages import Parser, complain
+from radoncdt.cli.messages import CommandError, Parser, complain
 
 __all__ = ["main"]
 
@@ -91,7 +91,9 @@ def _report(error: Exception, parser: Parser) -> int:
     if isinstance(error, ArgumentError):
         parser.refuse(error)
     status, message = 2, str(error)
-    if isinstance(error, InkError):
+    if isinstance(error, CommandError):
+        status = error.status
+    elif isinstance(error, InkError):
         status = 1
     elif isinstance(error, MemoryError):
         status, message = 1, f"not enough memory: {error}"

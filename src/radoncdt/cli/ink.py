@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
+from numpy.typing import NDArray
 
 import radoncdt
 from radoncdt._files import write_whole
-from radoncdt._typing import Floats
 from radoncdt._validation import ArgumentValueError
 from radoncdt.cli.messages import say
 from radoncdt.cli.options import add_ink_options, read_ink_options
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _save(ink: Floats, file: IO[bytes]) -> None:
+def _save(ink: NDArray[np.float32], file: IO[bytes]) -> None:
     from PIL import Image
 
     Image.fromarray(np.uint8(np.rint(255 * (1 - ink)))).save(file, "PNG")

@@ -11,10 +11,18 @@ from radoncdt._text import printable
 if TYPE_CHECKING:
     from radoncdt._validation import ArgumentError
 
-__all__ = ["Parser", "complain", "say", "suggest"]
+__all__ = ["CommandError", "Parser", "complain", "say", "suggest"]
 
-_RENAMED = {"folder": "mnist_dir", "protocols": "protocol", "reflections": "no_mirror"}
+_RENAMED = {"folder": "mnist_dir", "mnist": "mnist_dir", "protocols": "protocol", "reflections": "no_mirror"}
 """Arguments of the library whose options have another name. A prefix ``n_`` is left out of all options."""
+
+
+class CommandError(Exception):
+    """Ends a command with one line and an exit status."""
+
+    def __init__(self, message: object, *, status: int = 2) -> None:
+        super().__init__(str(message))
+        self.status = status
 
 
 class Parser(argparse.ArgumentParser):

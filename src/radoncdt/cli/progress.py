@@ -54,7 +54,8 @@ class Bar:
         elif self._clock() - self._written >= EVERY:
             self._written = self._clock()
             left = (self._written - self._began) * (total - done) / max(1, done)
-            print(f"radoncdt: {task}: {done / max(1, total):.0%}, {_describe_duration(left)} left", file=self._file, flush=True)
+            line = f"radoncdt: {task}: {done / max(1, total):.0%}, {_describe_duration(left)} left"
+            print(line, file=self._file, flush=True)
         self._done = done
 
     def _begin(self, total: int) -> None:

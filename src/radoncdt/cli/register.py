@@ -10,7 +10,7 @@ import numpy as np
 import radoncdt
 from radoncdt._progress import track
 from radoncdt._validation import ArgumentError
-from radoncdt.cli.messages import complain
+from radoncdt.cli.messages import CommandError, complain
 from radoncdt.cli.options import (
     add_count_options,
     add_ink_options,
@@ -76,8 +76,7 @@ def run(options: argparse.Namespace) -> int:
     except ArgumentError:
         raise
     except ValueError as error:  # no map is plausible
-        complain(str(error))
-        return 1
+        raise CommandError(error, status=1) from error
     if options.json is not None:
         maps = [_describe(each) for each in (found, *found.alternatives)]
         record = {"moving": str(options.moving), "fixed": str(options.fixed), "maps": maps}

@@ -3,11 +3,12 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
-from radoncdt import datasets, reproduction
-from radoncdt.cli.messages import complain, say
-from radoncdt.cli.options import check_jobs, check_matplotlib, in_words_of_the_command
+from radoncdt import _threads, datasets, reproduction
+from radoncdt._extras import require
+from radoncdt._validation import ArgumentError, ArgumentValueError
+from radoncdt.cli.messages import CommandError, complain, say
+from radoncdt.cli.options import add_jobs_option
 from radoncdt.cli.progress import Bar
 from radoncdt.reproduction import MORE_PARTS, PARTS, PROTOCOLS
 
@@ -23,13 +24,8 @@ examples:
 """
 
 
-def add_parser(commands: Any) -> None:
-    reproduce = commands.add_parser(
-        "reproduce",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Run the experiments of the paper and write a report that puts our figures beside the paper's.",
-        epilog=EPILOG,
-    )
+def add_options(reproduce: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     reproduce.add_argument(
         "parts",
         nargs="*",
@@ -80,32 +76,34 @@ def add_parser(commands: Any) -> None:
         metavar="DIR",
         help="folder of the report (%(default)s)",
     )
-    reproduce.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads (default -1, all cores)")
-    reproduce.set_defaults(run=run, parser=reproduce)
+    add_jobs_option(reproduce)
 
 
-def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    check_jobs(options, parser)
-    check_matplotlib(parser)
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
+    _threads.n_workers(options.jobs, 0)
+    require("matplotlib", "drawing a figure")
     from radoncdt.cli import terminal
     from radoncdt.reproduction import rivals
 
     if options.out.exists() and not options.out.is_dir():
-        parser.error(f"--out must be a folder, got the file {options.out}")
+        raise ArgumentValueError("out", f"must be a folder, got the file {options.out}")
+    choice = reproduction.Choice(
+        parts=options.parts or "all",
+        protocols=options.protocol,
+        draws=options.draws,
+        seed=options.seed,
+        angles=options.angles,
+        sizes=options.sizes,
+        repetitions=options.repetitions,
+    )
+    mnist = _digits(options) if choice.needs_digits else None
     try:
-        choice = reproduction.Choice(
-            parts=options.parts or "all",
-            protocols=options.protocol,
-            draws=options.draws,
-            seed=options.seed,
-            angles=options.angles,
-            sizes=options.sizes,
-            repetitions=options.repetitions,
-        )
-        mnist = _digits(options, parser) if choice.needs_digits else None
         run = reproduction.prepare(options.out, choice, mnist)
-    except ValueError as error:
-        parser.error(in_words_of_the_command(error))
+    except ArgumentError:
+        raise
+    except ValueError as error:  # there are not enough digits
+        raise CommandError(error) from error
     if mnist is not None:
         say(f"digits: {mnist.source}")
     if missing := rivals.missing(run.setup):
@@ -127,8 +125,10 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     return 0
 
 
-def _digits(options: argparse.Namespace, parser: argparse.ArgumentParser) -> datasets.Mnist:
+def _digits(options: argparse.Namespace) -> datasets.Mnist:
+    if options.mnist_dir is not None and not options.mnist_dir.is_dir():
+        raise ArgumentValueError("mnist_dir", f"must be a folder of IDX files, got {options.mnist_dir}")
     try:
         return datasets.load_mnist(options.mnist_dir, download=options.download)
-    except (OSError, ValueError, ImportError) as error:
-        parser.error(in_words_of_the_command(error))
+    except (OSError, ValueError) as error:  # the files are not those of MNIST, or cannot be downloaded
+        raise CommandError(error) from error

@@ -1,4 +1,4 @@
-"""Image files, good and bad, for tests of what reads them, and the commands that do."""
+"""Valid and invalid image files, and a way to run commands, for tests."""
 
 import numpy as np
 from PIL import Image
@@ -10,10 +10,10 @@ SHAPE = np.pad(np.tri(20), 6).astype(np.float32)
 GOOD = ["dark.png", "bright.png"]
 BAD = {
     "blank.png": "no pixel is darker than the paper",
-    "text.png": "is not an image",
+    "text.png": "unrecognised image format",
     "cut.png": "cannot be read",
-    "missing.png": "there is no such file",
-    "empty.png": "is empty",
+    "missing.png": "no such file",
+    "empty.png": "empty file",
 }
 
 
@@ -23,7 +23,7 @@ def save(path, grey, **options):
 
 
 def save_files(folder):
-    """All of the above but the missing one."""
+    """Write all of the above except for the missing one."""
     save(folder / "dark.png", 255 - 255 * SHAPE)
     save(folder / "bright.png", 255 * SHAPE)
     save(folder / "blank.png", np.full((9, 9), 200))

@@ -45,7 +45,7 @@ def test_unknown_images_get_a_class_and_no_accuracy(folder, capsys):
     assert run("classify", "train", "unknown", "--confusion", "c.png") == 1
     out, err = capsys.readouterr()
     assert "right" not in out
-    assert "is not an image" in err
+    assert "unrecognised image format" in err
     assert "--confusion draws nothing" in err
     with open("predictions.csv", encoding="utf-8", newline="") as file:
         assert [row["predicted"] for row in csv.DictReader(file)] == ["class 2"]

@@ -1,6 +1,7 @@
 """Reading image files into entries. Worker processes run this code."""
 
 import hashlib
+from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,8 +12,8 @@ from radoncdt.catalogue.paths import make_stored_name
 from radoncdt.catalogue.records import Entry, Failure, NewEntry, ReadResult, format_ink_options, pack_descriptor
 from radoncdt.catalogue.thumbnails import make_thumbnail
 from radoncdt.ink import InkError, InkOptions
-from radoncdt.ink.files import open_picture, read_bytes
-from radoncdt.ink.kinds import doubt, steps_of
+from radoncdt.ink.extraction import assess_ink, extract_steps
+from radoncdt.ink.files import read_bytes, read_image
 from radoncdt.matching.descriptors import DescriptorSettings, describe_batch
 from radoncdt.measures import Batch
 
@@ -40,15 +41,15 @@ def _read_image(file: str, digest: str, task: Task) -> ReadResult:
     try:
         data = read_bytes(Path(file))
         digest = hashlib.sha256(data).hexdigest()  # the file may have changed since it was hashed
-        picture = open_picture(file, data)
-        ink = steps_of(picture, np.ones(picture.grey.shape, bool), task.ink, file)[-1].image
+        image = read_image(BytesIO(data), name=file)
+        ink = extract_steps(image, task.ink)[-1].image
         curves, moments = pack_descriptor(describe_batch(Batch.read(ink), task.settings, 1))
     except (InkError, MemoryError) as error:
         return Failure(name, digest, str(error).removeprefix(f"{file}: ") or "not enough memory")
     except (ValueError, ArithmeticError) as error:  # the measure has no descriptor
         return Failure(name, digest, f"its ink cannot be described: {error}")
     height, width = ink.shape
-    note = "; ".join(text for text in (picture.note, doubt(ink, task.ink)) if text)
+    note = "; ".join(text for text in (image.note, assess_ink(ink, task.ink)) if text)
     entry = Entry(0, digest, name, format_ink_options(task.ink), width, height, *measure_box(ink), note)
     return NewEntry(entry, make_thumbnail(ink), curves, moments)
 

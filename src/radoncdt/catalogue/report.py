@@ -16,7 +16,7 @@ from radoncdt.catalogue.catalogue import Catalogue
 from radoncdt.catalogue.export import format_csv
 from radoncdt.catalogue.search import Match, SearchResult
 from radoncdt.catalogue.thumbnails import THUMBNAIL_SIDE, read_thumbnail, reduce_ink
-from radoncdt.ink import InkError, open_picture
+from radoncdt.ink import InkError, read_image
 
 __all__ = ["csv", "describe_map", "draw_overlay", "format_p_value", "html"]
 
@@ -118,7 +118,7 @@ def _embed_file(name: str | None) -> str | None:
     if name is None:
         return None
     try:
-        return _embed_ink(1 - open_picture(name).grey)
+        return _embed_ink(1 - read_image(name).grey)
     except InkError:
         return None
 

@@ -17,7 +17,7 @@ from radoncdt.catalogue.ranking import MIN_FITTED, N_NEAREST, Shape, compute_pro
 from radoncdt.catalogue.reader import measure_box
 from radoncdt.catalogue.snapshot import Snapshot
 from radoncdt.ink import InkOptions, find_ink, read_ink
-from radoncdt.ink.kinds import doubt
+from radoncdt.ink.extraction import assess_ink
 from radoncdt.matching.descriptors import DescriptorSettings, describe_batch
 from radoncdt.matching.plausible import Plausible
 from radoncdt.matching.registration import Registration
@@ -94,7 +94,7 @@ def read_query(
     is_file = isinstance(image, (str, os.PathLike))
     name = printable(image) if is_file else "image"
     found = read_ink(image, roi=roi, mask=mask, **ink) if is_file else find_ink(image, roi=roi, mask=mask, **ink)
-    if warning := doubt(found, InkOptions(**ink)):
+    if warning := assess_ink(found, InkOptions(**ink)):
         warnings.warn(f"{name}: {warning}", stacklevel=levels_to_the_caller())
     shape = Shape(describe_batch(Batch.read(found), settings, n_jobs), find_line_points(found))
     return Query(name, os.fspath(image) if is_file else None, found, shape)

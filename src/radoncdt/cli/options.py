@@ -4,8 +4,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from radoncdt.ink import INKS, KINDS, InkOptions
-from radoncdt.ink.kinds import SPECKS
+from radoncdt._validation import ArgumentValueError
+from radoncdt.ink import INK_KINDS, POLARITIES, InkError, InkOptions, read_image
+from radoncdt.ink.options import DEFAULT_SPECKS, WATERMARK_THRESHOLD
 from radoncdt.matching.plausible import Plausible
 
 __all__ = [
@@ -66,15 +67,15 @@ def add_ink_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("ink")
     group.add_argument(
         "--kind",
-        choices=KINDS,
-        default="drawing",
+        choices=INK_KINDS,
+        default=InkOptions.kind,
         help="drawing: tracings, prints, rubbings, and ordinary photographs of a drawing; watermark: a watermark "
         "photographed in transmitted light; grey: grey values are mass (default %(default)s)",
     )
     group.add_argument(
         "--ink",
-        choices=INKS,
-        default="auto",
+        choices=POLARITIES,
+        default=InkOptions.ink,
         help="whether the ink is darker or brighter than the paper; auto decides from the image (default %(default)s)",
     )
     group.add_argument(
@@ -82,7 +83,7 @@ def add_ink_options(parser: argparse.ArgumentParser) -> None:
         type=number,
         metavar="T",
         help="drawing: the contrast of ink, from 0 (paper) to 1 (the darkest ink), by default Otsu's threshold; "
-        "watermark: the strength of a line in standard deviations of the noise (default 5)",
+        f"watermark: the strength of a line in standard deviations of the noise (default {WATERMARK_THRESHOLD:g})",
     )
     group.add_argument(
         "--low",
@@ -95,7 +96,7 @@ def add_ink_options(parser: argparse.ArgumentParser) -> None:
         type=number,
         metavar="SHARE",
         help="remove connected ink that is shorter than this share of the extent of all ink; 0 removes nothing "
-        f"(default {', '.join(f'{share:g} for kind {kind}' for kind, share in SPECKS.items())})",
+        f"(default {', '.join(f'{share:g} for kind {kind}' for kind, share in DEFAULT_SPECKS.items())})",
     )
     group.add_argument(
         "--max-side",
@@ -119,6 +120,11 @@ def read_ink_options(options: argparse.Namespace) -> dict[str, Any]:
     """The arguments of `radoncdt.ink.read_ink`, after a check of all that can be checked without an image."""
     settings = {name: getattr(options, name) for name in _INK}
     InkOptions(**settings)
+    if options.mask is not None:
+        try:
+            read_image(options.mask)
+        except InkError as error:
+            raise ArgumentValueError("mask", f"must be an image file; {error}") from None
     return {**settings, "roi": options.roi, "mask": options.mask}
 
 

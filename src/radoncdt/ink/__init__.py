@@ -1,31 +1,33 @@
-"""From an image file to a measure: the ink of a drawing, the lines of a watermark in a photograph, or the grey itself.
+"""Ink as a measure: from an image file or an array to an array of mass.
 
-Three kinds of images are read, each by its own steps (`radoncdt ink FILE --show steps.png` draws them):
+Each kind of image is read in its own steps, which `ink_steps` returns:
 
 "drawing"
-    Tracings, prints, rubbings. Uneven light is taken off, ink is what is darker (or brighter) than a threshold, and
-    specks are removed. Ink has the mass 1 whatever its grey, but for soft edges.
+    Tracings, prints and rubbings, scanned or photographed. The uneven light is divided out, pixels beyond a threshold
+    are ink, and specks are removed. Ink has mass 1 whatever its grey value, except at soft edges.
 "watermark"
-    Transmitted light, thermograms. Uneven light is taken off, the straight lines of the mould are suppressed, ridges
-    are found, and those that are strong, or continue strong ones, are ink. Short ones are removed.
+    Watermarks photographed in transmitted light, and thermograms. The uneven light is subtracted, the straight lines of
+    the mould are suppressed, and ridges are detected. Strong ridges, and weaker ones that continue them, are ink. Short
+    ones are removed.
 "grey"
-    Grey values are mass: nothing is decided, but that paper is what the border of the image shows.
+    Grey values are mass. Only the paper is subtracted, as the border of the image shows it.
 """
 
-from radoncdt.ink.files import InkError, Picture, image_files, open_picture
-from radoncdt.ink.kinds import INKS, KINDS, InkOptions, Step
-from radoncdt.ink.reading import find_ink, ink_steps, read_ink
+from radoncdt.ink.extraction import find_ink, ink_steps, read_ink
+from radoncdt.ink.files import image_files, read_image
+from radoncdt.ink.image import GreyImage, InkError
+from radoncdt.ink.options import INK_KINDS, POLARITIES, InkOptions, Step
 
 __all__ = [
-    "INKS",
-    "KINDS",
+    "INK_KINDS",
+    "POLARITIES",
+    "GreyImage",
     "InkError",
     "InkOptions",
-    "Picture",
     "Step",
     "find_ink",
     "image_files",
     "ink_steps",
-    "open_picture",
+    "read_image",
     "read_ink",
 ]

@@ -1,0 +1,190 @@
+"""The ink of image files and arrays: `read_ink`, `find_ink` and `ink_steps`."""
+
+import os
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from radoncdt import _validation
+from radoncdt._validation import ArgumentTypeError, ArgumentValueError
+from radoncdt.ink.drawing import find_drawing
+from radoncdt.ink.files import Source, is_array, read_image
+from radoncdt.ink.grey import find_grey_ink
+from radoncdt.ink.image import Grey, GreyImage, InkError, Mask, reduce_image
+from radoncdt.ink.options import DEFAULT_SPECKS, MIN_SIDE, InkOptions, Step
+from radoncdt.ink.watermark import find_watermark
+
+__all__ = ["assess_ink", "extract_steps", "find_ink", "ink_steps", "read_ink"]
+
+_MAX_SIDE = 1024  # pixels along the longer side of a drawing or watermark, by default
+_MIN_SHARE, _MAX_SHARE = 0.0005, 0.5  # plausible shares of ink among the pixels of a drawing or watermark
+
+
+def read_ink(source: Source, *, roi: Sequence[int] | None = None, mask: Source | None = None, **options: Any) -> Grey:
+    """Read an image as a measure: paper has mass 0, and ink has mass up to 1.
+
+    PNG, JPEG, TIFF with 8 or 16 bits, BMP, WebP and all other formats of Pillow can be read. Colours are converted to
+    grey, EXIF orientation is applied, and transparent pixels are paper. Only the first of several pages is read, with a
+    warning.
+
+    Parameters
+    ----------
+    source : path, array, Pillow image, or file opened to read bytes
+        An array has the shape (H, W), or (H, W, 2 to 4) with colours or opacity. A file is read from its beginning and
+        stays open.
+    roi : (x, y, width, height), optional
+        The region of interest, in pixels from the upper left. The rest of the image is ignored.
+    mask : path, array (H, W), Pillow image or open file, optional
+        An image of the same size. Pixels that are dark (0) in it are ignored.
+    **options
+        Parameters of `InkOptions`: `kind` ("drawing" by default), `ink`, `threshold`, `low`, `specks`, `max_side`.
+
+    Returns
+    -------
+    float32 array (H, W)
+        The ink in the bounding box of the pixels that count. It is smaller if that box is larger than `max_side`.
+
+    Raises
+    ------
+    InkError
+        A ValueError whose message names the file and the reason.
+    TypeError
+        If `source` has none of these types.
+
+    Examples
+    --------
+    >>> from PIL import Image
+    >>> from radoncdt.ink import read_ink
+    >>> page = Image.new("L", (60, 40), "white")
+    >>> page.paste(0, (20, 10, 24, 30))
+    >>> read_ink(page).sum()
+    np.float32(80.0)
+    """
+    return _read_steps(source, "source", roi, mask, options)[-1].image
+
+
+def find_ink(image: Source, *, roi: Sequence[int] | None = None, mask: Source | None = None, **options: Any) -> Grey:
+    """Find the ink of an image in memory: an array, a Pillow image, or an open file, but not a path.
+
+    The parameters are those of `read_ink`.
+
+    >>> from radoncdt.ink import find_ink
+    >>> page = np.full((40, 60, 3), 230, np.uint8)
+    >>> page[10:30, 20:24] = 40, 30, 60
+    >>> find_ink(page).sum()
+    np.float32(80.0)
+    """
+    if isinstance(image, (str, os.PathLike)):
+        raise ArgumentTypeError(
+            "image", f"must be an array, a Pillow image or an open file, got {image!r}; see `read_ink`"
+        )
+    return _read_steps(image, "image", roi, mask, options)[-1].image
+
+
+def ink_steps(
+    source: Source, *, roi: Sequence[int] | None = None, mask: Source | None = None, **options: Any
+) -> list[Step]:
+    """Return every step of `read_ink`, the last of which is the ink. The parameters are the same."""
+    return _read_steps(source, "source", roi, mask, options)
+
+
+def assess_ink(ink: Grey, options: InkOptions) -> str | None:
+    """Return a warning if very little or most of an image is ink, as happens if the kind is wrong; otherwise None."""
+    share = float(np.mean(ink > 0))
+    if options.kind == "grey" or _MIN_SHARE < share < _MAX_SHARE:
+        return None
+    return f"{share:.2%} of the image is ink; is {options.kind!r} the right kind?"
+
+
+def extract_steps(image: GreyImage, options: InkOptions, keep: Mask | None = None) -> list[Step]:
+    """Return all steps from an image to its ink. Only the pixels in the mask `keep` count."""
+    keep = np.ones(image.grey.shape, bool) if keep is None else keep
+    try:
+        return _run_steps(image, options, keep)
+    except InkError as error:
+        raise InkError(f"{image.name}: {error}") from None
+
+
+def _run_steps(image: GreyImage, options: InkOptions, keep: Mask) -> list[Step]:
+    if not ((image.opacity > 0) & keep).any():
+        raise InkError("all pixels are transparent")
+    is_grey = options.kind == "grey"
+    if not is_grey and min(keep.shape) < MIN_SIDE:
+        raise InkError(f"must be at least {MIN_SIDE} pixels wide and high, got {keep.shape[1]} × {keep.shape[0]}")
+    max_side = options.max_side or (max(keep.shape) if is_grey else _MAX_SIDE)
+    grey, keep = reduce_image(image.fill_transparent(options.ink), keep, max_side)
+    if is_grey:
+        return [Step("grey", grey), Step("ink", find_grey_ink(grey, keep, options.ink))]
+    steps = (find_drawing if options.kind == "drawing" else find_watermark)(grey, keep, options)
+    specks = DEFAULT_SPECKS[options.kind] if options.specks is None else options.specks
+    return [Step("grey", grey), *steps, Step("ink", _remove_specks(steps[-1].image, specks))]
+
+
+def _remove_specks(mass: Grey, share: float) -> Grey:
+    """Remove connected ink that is shorter than a share of the extent of all ink."""
+    from scipy.ndimage import find_objects, label
+
+    numbers, _ = label(mass > 0, np.ones((3, 3), int))
+    lengths = np.array([_longer_side(box) for box in find_objects(numbers)])
+    shortest = min(share * _longer_side(_bounding_box(mass > 0)), lengths.max())
+    stays = np.concatenate([[False], lengths >= shortest])
+    return mass if stays[1:].all() else np.where(stays[numbers], mass, 0).astype(np.float32)
+
+
+def _bounding_box(pixels: Mask) -> tuple[slice, slice]:
+    rows, columns = (np.flatnonzero(pixels.any(axis=axis)) for axis in (1, 0))
+    return slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
+
+
+def _longer_side(box: tuple[slice, slice]) -> int:
+    return max(side.stop - side.start for side in box)
+
+
+def _read_steps(source: Source, argument: str, roi: Any, mask: Any, options: dict[str, Any]) -> list[Step]:
+    chosen = InkOptions(**options)
+    image = read_image(source, argument=argument)
+    if image.note:
+        warnings.warn(f"{image.name}: {image.note}", stacklevel=_validation.levels_to_the_caller())
+    keep = _read_mask(mask, image)
+    if roi is not None:
+        window = _window_of(roi, image)
+        image, keep = image.crop(window), keep[window]
+    if not keep.any():
+        raise InkError(f"{image.name}: the mask excludes every pixel" + (" of the region" if roi is not None else ""))
+    box = _bounding_box(keep)
+    return extract_steps(image.crop(box), chosen, keep[box])
+
+
+def _window_of(roi: Any, image: GreyImage) -> tuple[slice, slice]:
+    try:
+        x, y, width, height = (_validation.count(value, "roi", 0) for value in roi)
+    except (TypeError, ValueError):
+        raise ArgumentValueError(
+            "roi", f"must be four integers x, y, width and height that are not negative, got {roi!r}"
+        ) from None
+    rows, columns = image.grey.shape
+    if width == 0 or height == 0 or x >= columns or y >= rows:
+        raise InkError(
+            f"{image.name}: the region {x},{y},{width},{height} contains no pixel of the image, which has "
+            f"{columns} × {rows} pixels"
+        )
+    return slice(y, y + height), slice(x, x + width)
+
+
+def _read_mask(mask: Any, image: GreyImage) -> Mask:
+    shape = image.grey.shape
+    if mask is None:
+        return np.ones(shape, bool)
+    if is_array(mask):
+        keep: Mask = _validation.real_array(mask, "mask") > 0
+    else:
+        shown = read_image(mask, argument="mask")
+        keep = shown.grey * shown.opacity > 0.5
+    if keep.shape != shape:
+        raise InkError(
+            f"{image.name}: the mask must be as large as the image, {shape[1]} × {shape[0]} pixels, got "
+            f"{' × '.join(map(str, keep.shape[::-1]))}"
+        )
+    return keep

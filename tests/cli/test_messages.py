@@ -1,4 +1,4 @@
-"""What the commands print: names, metadata and messages from outside do not reach the terminal as they are."""
+"""What the commands print: options of wrong arguments, and no control characters of names and metadata."""
 
 import csv
 import os
@@ -10,6 +10,8 @@ import pytest
 from files import SHAPE, run
 from marks import MARKS, save
 
+from radoncdt import cli
+from radoncdt._validation import ArgumentTypeError, ArgumentValueError
 from radoncdt.catalogue import Catalogue
 
 EVIL = "\x1b[31m\u202egnp\n\x9b\u2066"
@@ -136,6 +138,62 @@ def test_errors_of_the_system_are_printed_in_one_line(folder, monkeypatch, capsy
     assert run("ink", MARK, "--out", "ink.png") == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.isprintable()
+
+
+# ---------------------------------------------------------------- options of wrong arguments
+
+
+@pytest.mark.parametrize(
+    ("command", "argument", "option"),
+    [
+        ("transform", "n_angles", "--angles"),
+        ("transform", "n_levels", "--levels"),
+        ("transform", "n_components", "--components"),
+        ("transform", "n_jobs", "--jobs"),
+        ("transform", "files", "FILE"),
+        ("transform", "kind", "--kind"),
+        ("transform", "X[3]", "`X[3]`"),
+        ("register", "max_aspect", "--max-aspect"),
+        ("register", "reflections", "--no-mirror"),
+        ("register", "moving", "MOVING"),
+        ("register", "fixed", "FIXED"),
+        ("search", "where", "--where"),
+        ("search", "size_mm", "--size-mm"),
+        ("search", "max_side", "--max-side"),
+        ("search", "image", "IMAGE"),
+        ("classify", "n_neighbors", "--neighbors"),
+        ("classify", "train", "TRAIN_DIR"),
+        ("classify", "test", "TEST"),
+        ("classify", "test[2]", "TEST"),
+        ("reproduce", "folder", "--mnist-dir"),
+        ("reproduce", "parts", "PART"),
+        ("reproduce", "parts[0]", "PART"),
+        ("reproduce", "protocols", "--protocol"),
+        ("reproduce", "sizes[1]", "--sizes"),
+    ],
+)
+@pytest.mark.parametrize("error", [ArgumentValueError, ArgumentTypeError])
+def test_an_argument_is_reported_as_its_option(monkeypatch, capsys, command, argument, option, error):
+    def fail(options):
+        raise error(argument, "must be good, got 3")
+
+    required = {"transform": ["a", "--out", "b"], "register": ["a", "b"], "search": ["a", "b"], "classify": ["a", "b"]}
+    cli._make_parser([command])  # imports the module of the command
+    monkeypatch.setattr(f"radoncdt.cli.{command}.run", fail)
+    assert run(command, *required.get(command, [])) == 2
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == f"radoncdt: {option} must be good, got 3"
+    assert second == f"Run `radoncdt {command} --help` for help."
+
+
+def test_an_argument_of_an_action_is_reported_as_its_option(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with Catalogue("m.db", create=True):
+        pass
+    assert run("catalogue", "calibrate", "m.db", "--marks", "3") == 2
+    assert capsys.readouterr().err.startswith("radoncdt: --marks must be at least 20, got 3\n")
+    assert run("catalogue", "remove", "m.db", "0") == 2
+    assert capsys.readouterr().err.startswith("radoncdt: ENTRY must be at least 1, got 0\n")
 
 
 # ---------------------------------------------------------------- tables of names

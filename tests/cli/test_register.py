@@ -41,14 +41,14 @@ def test_register_obeys_its_options(folder, capsys):
     save("fixed.png", 255 - np.fliplr(FLAG).repeat(2, axis=1))
     assert run("register", "moving.png", "fixed.png", "--robust") == 0
     assert "mirrored, scaled by 2" in capsys.readouterr().out
-    assert run("register", "moving.png", "fixed.png", "--no-reflections", "--json", "map.json") == 3
+    assert run("register", "moving.png", "fixed.png", "--no-mirror", "--json", "map.json") == 3
     printed = capsys.readouterr()
     assert "mirrored" not in printed.out
     assert "; not credible: the distance is above 0.1, as between unrelated shapes" in printed.out
     assert "radoncdt: the map is not credible; the images may show different shapes" in printed.err
     assert not json.loads((folder / "map.json").read_text())["maps"][0]["credible"]
     assert run("register", "moving.png", "fixed.png", "--similarity") == 1
-    assert "no map from MOVING to FIXED is plausible: none within similarity=True" in capsys.readouterr().err
+    assert "no map from `moving` to `fixed` is plausible: none within similarity=True" in capsys.readouterr().err
     assert run("register", "moving.png", "fixed.png", "--max-scale", "1.2") == 1
     assert "none within max_scale=1.2" in capsys.readouterr().err
 
@@ -56,7 +56,7 @@ def test_register_obeys_its_options(folder, capsys):
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (["moving.png", "missing.png"], 1, "missing.png: there is no such file"),
+        (["moving.png", "missing.png"], 1, "missing.png: no such file"),
         (["blank.png", "moving.png"], 1, "no pixel is darker than the paper"),
         (
             ["moving.png", "fixed.png", "--max-aspect", "0.5"],

@@ -20,7 +20,7 @@ def test_show_names_the_picture_where_no_window_can_open(folder, capsys, monkeyp
     assert run("show", "dark.png", "text.png", "bright.png", "--angles", 8) == 1
     out, err = capsys.readouterr()
     assert out.split() == ["dark_pipeline.png", "bright_pipeline.png"]
-    assert "text.png: is not an image" in err
+    assert "text.png: unrecognised image format" in err
 
 
 def test_show_writes_several_pictures_into_a_folder(folder):

@@ -83,25 +83,25 @@ def _migrate_file(path: Path, report: Callable[[str], None]) -> bool:
     return backup is not None
 
 
-def explain_missing_p_values(catalogue: Catalogue) -> str:
-    """Why a catalogue that is not calibrated has no p-values, and what to do about it."""
+def explain_missing_p_values(catalogue: Catalogue, path: Path) -> str:
+    """Say why a catalogue that is not calibrated has no p-values, and what to do about it."""
     if not catalogue.can_be_calibrated:
         return f"The catalogue has fewer than {MIN_ENTRIES} entries, too few for p-values."
-    command = f"radoncdt catalogue calibrate {shlex.quote(str(catalogue.path))}"
+    command = f"radoncdt catalogue calibrate {shlex.quote(str(path))}"
     return f"The catalogue is not calibrated, so no p-values are shown; run `{command}`."
 
 
-def _calibrate_if_outdated(catalogue: Catalogue, bar: Bar, n_jobs: int) -> int:
+def _calibrate_if_outdated(options: argparse.Namespace, catalogue: Catalogue, bar: Bar) -> int:
     """Calibrate a catalogue that has enough entries and no current calibration. Return the exit status."""
     if catalogue.calibrated or not catalogue.can_be_calibrated:
         return 0
     try:
-        n_marks = catalogue.calibrate(n_jobs=n_jobs, on_progress=bar)
+        n_marks = catalogue.calibrate(n_jobs=options.jobs, on_progress=bar)
     except KeyboardInterrupt:
         bar.close()
-        complain(f"interrupted; the images are stored. {explain_missing_p_values(catalogue)}")
+        complain(f"interrupted; the images are stored. {explain_missing_p_values(catalogue, options.catalogue)}")
         return 130
-    say(f"{catalogue.path}: calibrated with {n_marks:,} marks")
+    say(f"{options.catalogue}: calibrated with {n_marks:,} marks")
     return 0
 
 
@@ -157,9 +157,9 @@ def _add(options: argparse.Namespace) -> int:
         _report_added(options, added, len(catalogue))
         status = 1 if added.failures else 0
         if not options.no_calibrate:
-            return _calibrate_if_outdated(catalogue, bar, options.jobs) or status
+            return _calibrate_if_outdated(options, catalogue, bar) or status
         if catalogue.can_be_calibrated and not catalogue.calibrated:
-            complain(explain_missing_p_values(catalogue))
+            complain(explain_missing_p_values(catalogue, options.catalogue))
     return status
 
 

@@ -98,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
     with Bar() as bar, Catalogue(options.catalogue) as catalogue:
         note = None
         if len(catalogue) and not catalogue.calibrated:
-            note = explain_missing_p_values(catalogue)
+            note = explain_missing_p_values(catalogue, options.catalogue)
             complain(note)
         results, failures = _search(catalogue, files, how, options, bar)
         if options.report is not None:

@@ -1,14 +1,11 @@
-"""Few-shot classification of folders, and the command ink."""
+"""The command ``classify``."""
 
 import csv
 
-import numpy as np
 import pytest
 from files import run
 from marks import MARKS, save
 from PIL import Image
-
-from radoncdt.folders import classify_folders
 
 CHOSEN = [1, 2, 4]
 
@@ -52,14 +49,7 @@ def test_unknown_images_get_a_class_and_no_accuracy(folder, capsys):
     assert not (folder / "c.png").exists()
 
 
-def test_mirror_images_can_be_told_apart(folder):
-    save("train/mirrored 2/a.png", MARKS[2].image()[:, ::-1])
-    found = classify_folders("train", "test", reflections=False)
-    assert found.accuracies["class 2"] == (4, 4)
-    assert found.confusion().sum() == 12
-
-
-def test_folders_that_are_none_are_refused(folder, capsys):
+def test_invalid_folders_are_refused(folder, capsys):
     (folder / "empty").mkdir()
     save("flat/a.png", MARKS[0].image())
     for wrong in (("missing", "test"), ("empty", "test"), ("flat", "test"), ("train", "empty"), ("train", "missing")):

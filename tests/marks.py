@@ -8,8 +8,10 @@ import numpy as np
 from PIL import Image
 
 from radoncdt import datasets
+from radoncdt.catalogue import Catalogue
 
 MARKS = datasets.watermarks(24)
+SCHEMA1 = Path(__file__).parent / "data" / "schema1"  # a catalogue of the first schema, with its images
 
 
 def save(path, ink):
@@ -29,10 +31,17 @@ def save_marks(folder, n=12):
 
 
 def content(path):
-    """All rows of the tables of a catalogue, except what is derived from them."""
+    """All rows of a catalogue, except those that are derived from others."""
     with closing(sqlite3.connect(path)) as db:
         tables = "entries", "pictures", "metadata", "descriptors", "failures"
         return [db.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in tables]
+
+
+def checked_content(path):
+    """The same, of a catalogue that must not have any problems."""
+    with Catalogue(path) as catalogue:
+        assert catalogue.check() == []
+    return content(path)
 
 
 def change(path, statement, values=()):

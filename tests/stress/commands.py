@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from radoncdt import cli
-from stress.findings import Findings, described
+from stress.findings import Findings, describe_error
 
 Arguments = list[str]
 
@@ -54,9 +54,8 @@ def migrate(db: Path) -> Arguments:
     return _texts("catalogue", "migrate", db)
 
 
-def search(db: Path, image: Path, *, chances: bool = True, report: Path | None = None) -> Arguments:
-    more = [] if chances else ["--no-chances"]
-    more += [] if report is None else ["--report", report]
+def search(db: Path, image: Path, *, report: Path | None = None) -> Arguments:
+    more = [] if report is None else ["--report", report]
     return _texts("search", db, image, "--jobs", 1, *more)
 
 
@@ -105,7 +104,7 @@ def call(arguments: Sequence[str]) -> Outcome:
         except SystemExit as stop:
             status = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
         except Exception as raised:
-            error = described(raised)
+            error = describe_error(raised)
             err.write(f"{type(raised).__name__}: {raised}")
     return Outcome(name, status, out.getvalue(), err.getvalue(), error)
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from radoncdt.catalogue import Catalogue, CatalogueError, MetadataError
 from stress import commands, images
-from stress.findings import Findings, Progress, described
+from stress.findings import Findings, Progress, describe_error
 
 N_ENTRIES = 40
 PROCESSES = 2  # that examine damaged files
@@ -228,14 +228,14 @@ def _try_methods(specimen: Specimen, number: int, where: str, findings: Findings
     except (CatalogueError, OSError):
         return
     except Exception as error:
-        findings.fail(f"Catalogue(): {described(error)}", f"{where}: {error}")
+        findings.fail(f"Catalogue(): {describe_error(error)}", f"{where}: {error}")
         return
     methods: dict[str, Callable[[], object]] = {
         "len": lambda: len(catalogue),
         "entries": catalogue.entries,
         "entry": lambda: catalogue.entry(number),
         "failures": catalogue.failures,
-        "picture": lambda: catalogue.picture(number),
+        "thumbnail": lambda: catalogue.thumbnail(number),
         "ink_options": lambda: catalogue.ink_options(number),
         "calibrated": lambda: catalogue.calibrated,
     }
@@ -247,4 +247,4 @@ def _try_methods(specimen: Specimen, number: int, where: str, findings: Findings
             except (CatalogueError, MetadataError, OSError):
                 pass
             except Exception as error:
-                findings.fail(f"Catalogue.{name}: {described(error)}", f"{where}: {error}")
+                findings.fail(f"Catalogue.{name}: {describe_error(error)}", f"{where}: {error}")

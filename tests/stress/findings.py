@@ -41,7 +41,7 @@ class Findings:
         self.remarks += other.remarks
 
 
-def described(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """The type of an exception and the innermost function of the package that it passed through."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(PACKAGE)]
     place = f"{Path(frames[-1].filename).relative_to(PACKAGE)}, {frames[-1].name}" if frames else "outside the package"

@@ -61,13 +61,13 @@ class Case:
 
 
 def state_of(db: Path) -> State:
-    """Metadata and pictures of all entries."""
+    """Metadata and thumbnails of all entries."""
     found = {}
     with Catalogue(db) as catalogue:
         for entry in catalogue.entries():
-            picture = hashlib.sha256(catalogue.picture(entry["entry"])).hexdigest()
+            thumbnail = hashlib.sha256(catalogue.thumbnail(entry["entry"])).hexdigest()
             known = {k: v for k, v in entry.items() if k not in ("entry", "file") and v is not None}
-            found[entry["file"]] = (*sorted(known.items()), picture)
+            found[entry["file"]] = (*sorted(known.items()), thumbnail)
     return found
 
 

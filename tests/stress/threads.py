@@ -10,7 +10,7 @@ import numpy as np
 
 from radoncdt.catalogue import Catalogue
 from stress import commands, images
-from stress.findings import Findings, Progress, described
+from stress.findings import Findings, Progress, describe_error
 
 N_ENTRIES = 24
 N_THREADS = 4
@@ -32,7 +32,7 @@ def make(folder: Path, seed: int) -> Path:
 
 
 def answer_of(catalogue: Catalogue, query: Path) -> Answer:
-    found = catalogue.search(query, top=5, chances=False, n_jobs=1)
+    found = catalogue.search(query, top=5, n_jobs=1)
     matches = ((match.rank, match.file, match.misfit, match.distance) for match in found.matches)
     return (found.searched, *matches)
 
@@ -65,9 +65,9 @@ class Shared:
         files = [entry["file"] for entry in self.catalogue.entries()]
         self._require(len(files) in (N_ENTRIES, N_ENTRIES + 1) and len(set(files)) == len(files), "a list is wrong")
 
-    def picture(self, thread: int, k: int) -> None:
+    def thumbnail(self, thread: int, k: int) -> None:
         number = 1 + k % N_ENTRIES
-        self._require(self.catalogue.picture(number).startswith(b"\x89PNG"), "a picture is not a PNG file")
+        self._require(self.catalogue.thumbnail(number).startswith(b"\x89PNG"), "a thumbnail is not a PNG file")
         self._require(self.catalogue.entry(number)["entry"] == number, "an entry has another number")
 
     def export(self, thread: int, k: int) -> None:
@@ -90,7 +90,7 @@ class Shared:
 
     def step(self, thread: int, k: int, changes: bool) -> None:
         """One operation; the first thread also changes the catalogue, if any does."""
-        actions: list[Callable[[int, int], None]] = [self.search, self.list, self.picture, self.export]
+        actions: list[Callable[[int, int], None]] = [self.search, self.list, self.thumbnail, self.export]
         if changes and thread == 0:
             actions.insert(1, self.change)
         action = actions[(k + thread) % len(actions)]
@@ -99,7 +99,7 @@ class Shared:
         except Exception as error:
             text = traceback.format_exc()
             with self.lock:
-                self.findings.fail(f"{action.__name__}: {described(error)}", text)
+                self.findings.fail(f"{action.__name__}: {describe_error(error)}", text)
         with self.lock:
             self.findings.count("operations")
             self.findings.count(action.__name__)

@@ -18,7 +18,7 @@ from stress.findings import INTERVAL, Findings, Progress
 
 WRITERS = 10
 OWN_IMAGES = 6  # per writer
-BASE_IMAGES = 34  # nobody removes these; enough to learn chances
+BASE_IMAGES = 34  # nobody removes these; enough to calibrate
 PATIENCE = 240.0  # seconds that writers may take beyond their time, with the start of the processes
 MIX = {
     "add": 26,
@@ -119,11 +119,11 @@ class Writer:
 
     def search(self) -> None:
         image = self.random.choice([*self.own, *self.base])
-        self._run("search", commands.search(self.db, image, chances=bool(self.random.uniform() < 0.3)))
+        self._run("search", commands.search(self.db, image))
 
     def report(self) -> None:
         page = self._path(".html")
-        arguments = commands.search(self.db, self.random.choice(self.own), chances=False, report=page)
+        arguments = commands.search(self.db, self.random.choice(self.own), report=page)
         self._run("report", arguments, written=page)
 
     def export(self) -> None:
@@ -184,7 +184,7 @@ def _together(barrier) -> None:
 def _write(folder: Path, number: int, seed: int, seconds: float) -> list[Event]:
     """What one process does."""
     writer = Writer(folder, number, seed)
-    commands.call(commands.search(writer.db, writer.own[0], chances=False))  # loads all that is compiled
+    commands.call(commands.search(writer.db, writer.own[0]))  # loads all that is compiled
     _barrier.wait()
     end = time.monotonic() + seconds
     while time.monotonic() < end:

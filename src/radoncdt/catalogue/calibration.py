@@ -41,7 +41,7 @@ from radoncdt.catalogue.ranking import (
 )
 from radoncdt.catalogue.snapshot import Snapshot
 from radoncdt.catalogue.store import Store
-from radoncdt.catalogue.thumbnails import read_thumbnail
+from radoncdt.catalogue.thumbnails import ink_box, read_thumbnail
 from radoncdt.matching.affine_distance import compute_distances
 from radoncdt.matching.descriptors import describe_batch
 from radoncdt.measures import Batch
@@ -219,8 +219,7 @@ def _group_by_reference(snapshot: Snapshot) -> dict[int, set[int]]:
 
 def redraw(ink: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.float32]:
     """Bend a mark a little, as if another hand had drawn it."""
-    rows, columns = (np.flatnonzero(ink.any(axis=axis)) for axis in (1, 0))
-    part = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    part = ink[ink_box(ink)]
     amplitude = MAX_BEND * max(part.shape)
     bent: NDArray[np.float32] = bend(
         np.pad(part, int(np.ceil(amplitude)) + 1), rng, amplitude=(amplitude / 2, amplitude)

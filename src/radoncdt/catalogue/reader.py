@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from radoncdt.catalogue.paths import make_stored_name
 from radoncdt.catalogue.records import Entry, Failure, NewEntry, ReadResult, format_ink_options, pack_descriptor
-from radoncdt.catalogue.thumbnails import make_thumbnail
+from radoncdt.catalogue.thumbnails import ink_box, make_thumbnail
 from radoncdt.ink import InkError, InkOptions
 from radoncdt.ink.extraction import assess_ink, extract_steps
 from radoncdt.ink.files import read_bytes, read_image
@@ -56,5 +56,5 @@ def _read_image(file: str, digest: str, task: Task) -> ReadResult:
 
 def measure_box(ink: NDArray[np.float32]) -> tuple[int, int]:
     """Return width and height of the bounding box of the ink."""
-    columns, rows = (np.flatnonzero(ink.any(axis=axis)) for axis in (0, 1))
-    return int(columns[-1] - columns[0] + 1), int(rows[-1] - rows[0] + 1)
+    height, width = ink[ink_box(ink)].shape
+    return width, height

@@ -15,7 +15,7 @@ from radoncdt._typing import OnProgress
 from radoncdt.catalogue.catalogue import Catalogue
 from radoncdt.catalogue.export import format_csv
 from radoncdt.catalogue.search import Match, SearchResult
-from radoncdt.catalogue.thumbnails import THUMBNAIL_SIDE, read_thumbnail, reduce_ink
+from radoncdt.catalogue.thumbnails import THUMBNAIL_SIDE, ink_box, read_thumbnail, reduce_ink
 from radoncdt.ink import InkError, read_image
 
 __all__ = ["csv", "describe_map", "draw_overlay", "format_p_value", "html"]
@@ -24,7 +24,7 @@ _MARGIN = 0.08  # margin around an entry for parts of the query beyond it, as a 
 _QUERY_COLOUR, _ENTRY_COLOUR = (1.0, 0.45, 0.0), (0.1, 0.45, 0.9)  # orange and blue, distinct for the colour-blind
 _CLEAR, _WEAK = 0.05, 0.2  # p-values up to the first are highlighted in green, those above the second in grey
 _PICTURE_SIDE = 192  # pixels; maximum length of the longer side of a picture in the page
-_N_COLOURS = 16  # colours of a picture in the page
+_INK_COLOURS, _PICTURE_COLOURS = 4, 16  # colours of pictures of ink, and of all other pictures in the page
 
 _NOT_CALIBRATED = "The catalogue is not calibrated, so there are no p-values."
 
@@ -75,16 +75,21 @@ def html(
 
 def _draw_pictures(result: SearchResult) -> dict[str, Any]:
     """Return a result with the pictures that the page shows."""
-    query, thumbnails = result.query, result.thumbnails
-    matches = [
-        (match, _embed_ink(read_thumbnail(thumbnails[match.entry])), _embed(_overlay(result, match)))
-        for match in result.matches
-    ]
-    return {"result": result, "ink": _embed_ink(query.ink), "original": _embed_file(query.file), "matches": matches}
-
-
-def _overlay(result: SearchResult, match: Match) -> NDArray[np.uint8]:
-    return draw_overlay(result.query.ink, result.thumbnails[match.entry], match)
+    ink, thumbnails = result.query.ink, result.thumbnails
+    return {
+        "result": result,
+        "original": _embed_file(result.query.file),
+        "ink": _embed_ink(ink),
+        "cropped": _embed_ink(np.pad(ink[ink_box(ink)], 4)),
+        "matches": [
+            (
+                match,
+                _embed_ink(read_thumbnail(thumbnails[match.entry])),
+                _embed(draw_overlay(ink, thumbnails[match.entry], match), _PICTURE_COLOURS),
+            )
+            for match in result.matches
+        ],
+    }
 
 
 def draw_overlay(ink: NDArray[np.float32], thumbnail: bytes, match: Match) -> NDArray[np.uint8]:
@@ -118,22 +123,26 @@ def _embed_file(name: str | None) -> str | None:
     if name is None:
         return None
     try:
-        return _embed_ink(1 - read_image(name).grey)
+        return _embed(_draw_ink(1 - read_image(name).grey), _PICTURE_COLOURS)
     except InkError:
         return None
 
 
 def _embed_ink(ink: NDArray[np.float32]) -> str:
     """Return dark ink on white as a data URI."""
-    return _embed(np.rint(255 * (1 - reduce_ink(ink, 2 * _PICTURE_SIDE))).astype(np.uint8))
+    return _embed(_draw_ink(ink), _INK_COLOURS)
 
 
-def _embed(pixels: NDArray[np.uint8]) -> str:
+def _draw_ink(ink: NDArray[np.float32]) -> NDArray[np.uint8]:
+    return np.rint(255 * (1 - reduce_ink(ink, 2 * _PICTURE_SIDE))).astype(np.uint8)
+
+
+def _embed(pixels: NDArray[np.uint8], n_colours: int) -> str:
     """Return a small picture with few colours as a data URI."""
     image = require("PIL.Image", "writing a search report").fromarray(pixels)
     image.thumbnail((_PICTURE_SIDE, _PICTURE_SIDE))
     buffer = BytesIO()
-    image.quantize(_N_COLOURS).save(buffer, "PNG", optimize=True)
+    image.quantize(n_colours).save(buffer, "PNG")
     return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
 
 

@@ -7,9 +7,15 @@ from numpy.typing import NDArray
 
 from radoncdt._extras import require
 
-__all__ = ["THUMBNAIL_SIDE", "encode_png", "make_thumbnail", "read_thumbnail", "reduce_ink"]
+__all__ = ["THUMBNAIL_SIDE", "ink_box", "make_thumbnail", "read_thumbnail", "reduce_ink"]
 
 THUMBNAIL_SIDE = 256  # pixels; maximum length of the longer side
+
+
+def ink_box(ink: NDArray[np.float32]) -> tuple[slice, slice]:
+    """Return the rows and columns of the bounding box of the ink."""
+    rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
+    return slice(int(rows[0]), int(rows[-1]) + 1), slice(int(columns[0]), int(columns[-1]) + 1)
 
 
 def reduce_ink(ink: NDArray[np.float32], side: int) -> NDArray[np.float32]:
@@ -22,11 +28,7 @@ def reduce_ink(ink: NDArray[np.float32], side: int) -> NDArray[np.float32]:
 
 def make_thumbnail(ink: NDArray[np.float32]) -> bytes:
     """Return a thumbnail of ink as the bytes of a PNG file."""
-    return encode_png(np.rint(255 * (1 - reduce_ink(ink, THUMBNAIL_SIDE))).astype(np.uint8))
-
-
-def encode_png(pixels: NDArray[np.uint8]) -> bytes:
-    """Return the bytes of a PNG file of grey values (H, W)."""
+    pixels = np.rint(255 * (1 - reduce_ink(ink, THUMBNAIL_SIDE))).astype(np.uint8)
     buffer = BytesIO()
     require("PIL.Image", "making thumbnails").fromarray(pixels).save(buffer, "PNG", compress_level=6)
     return buffer.getvalue()

@@ -4,10 +4,10 @@ import sqlite3
 
 import pytest
 from files import run
-from marks import save_marks
+from marks import MARKS, save_marks
 
 from radoncdt.catalogue import Catalogue, CatalogueError, conditions
-from radoncdt.catalogue.limits import limit_steps
+from radoncdt.catalogue.connection import limit_steps
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_names_that_are_not_columns_are_refused(made, condition, name, hint):
     with pytest.raises(CatalogueError) as error:
         made.entries(condition)
     text = str(error.value)
-    assert text.startswith("--where must be a condition on metadata")
+    assert text.startswith("`where` must be a condition on metadata")
     assert f": no such column: {name}" in text
     assert "; the columns are file, motif, date, place, " in text
     assert ("did you mean" in text) == bool(hint)
@@ -84,7 +84,7 @@ def test_names_that_are_not_columns_are_refused(made, condition, name, hint):
 
 @pytest.mark.parametrize("condition", ["\"motif = 'crown'", "motif = 'crown", "[motif = 1", "date = 1475 /* and", "`"])
 def test_quotes_that_are_not_closed_are_refused(made, condition):
-    with pytest.raises(CatalogueError, match="--where must be a condition"):
+    with pytest.raises(CatalogueError, match="`where` must be a condition"):
         made.entries(condition)
 
 
@@ -120,10 +120,10 @@ def test_messages_show_control_characters(made, capsys):
 
 
 def test_conditions_of_any_length_up_to_the_limit_are_read(made):
-    condition = "date = 1475 or".ljust(conditions.LONGEST - 11) + "date = 1480"
+    condition = "date = 1475 or".ljust(conditions.MAX_CONDITION_SIZE - 11) + "date = 1480"
     assert [entry["entry"] for entry in made.entries(condition)] == [1, 2]
-    with pytest.raises(CatalogueError, match="--where must be a condition of at most 50,000 bytes, got 50,001"):
-        made.entries("date = 1475".ljust(conditions.LONGEST + 1))
+    with pytest.raises(CatalogueError, match="`where` must be a condition of at most 50,000 bytes, got 50,001"):
+        made.entries("date = 1475".ljust(conditions.MAX_CONDITION_SIZE + 1))
 
 
 # ---------------------------------------------------------------- connections and work
@@ -135,7 +135,7 @@ def test_a_condition_leaves_the_connection_as_it_was(made):
         with made._store.snapshot() as snapshot:
             limit = snapshot.db.getlimit(sqlite3.SQLITE_LIMIT_LENGTH)
             try:
-                conditions.admitted(snapshot, condition)
+                conditions.select_entries(snapshot, condition)
             except CatalogueError:
                 pass
             assert snapshot.db.getlimit(sqlite3.SQLITE_LIMIT_LENGTH) == limit
@@ -158,7 +158,7 @@ def test_a_file_that_is_damaged_is_not_the_fault_of_the_condition(made, tmp_path
 @pytest.mark.parametrize("condition", ["[" * 49_000, '"' * 49_999, "`" * 49_999, "'" * 49_999, "/*" * 20_000])
 def test_unfinished_tokens_are_read_in_one_pass(condition):
     """Each character is looked at a few times at most, so this ends at once."""
-    assert len(list(conditions._quoted_names(condition))) <= 1
+    assert len(list(conditions._find_quoted_names(condition))) <= 1
 
 
 def test_names_of_collations_are_not_columns(made):
@@ -177,3 +177,56 @@ def test_statements_that_never_end_are_interrupted():
             assert db.execute(f"{ENDLESS.replace('FROM n)', 'FROM n WHERE i < 1000)')}").fetchall() == [(1000,)]
     assert db.execute(f"{ENDLESS.replace('FROM n)', 'FROM n WHERE i < 99999)')}").fetchall() == [(99999,)]
     db.close()
+
+
+# ---------------------------------------------------------------- searches
+
+
+def test_conditions_choose_entries(stored):
+    with Catalogue("marks.db") as catalogue:
+        motif = MARKS[3].motif
+        result = catalogue.search("marks/005.png", where=f"motif = '{motif}' and date < 1500")
+        assert result.searched == sum(mark.motif == motif for mark in MARKS[:10])
+        assert all(match.metadata["motif"] == motif for match in result.matches)
+        assert catalogue.search("marks/005.png", where="date > 3000").matches == ()
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "1); DROP TABLE entries; --",
+        "1) UNION SELECT name FROM sqlite_master --",
+        "motif = (SELECT value FROM settings)",
+        "id IN (SELECT entry FROM descriptors)",
+        "hash = 'x'",
+        "picture IS NOT NULL",
+        "load_extension('x')",
+        "writefile('x', 'y')",
+        "randomblob(1000000000) = 1",
+        "id IN (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n)",
+        "EXISTS (SELECT 1 FROM pragma_database_list)",
+        "PRAGMA user_version = 7",
+        "ATTACH 'other.db' AS other",
+        "replace(" * 5 + "'aaaaaaaaaa'" + ", 'a', 'aaaaaaaaaa')" * 5 + " = motif",
+        "motif like '%" + "a" * 300 + "'",
+        "motif = '\udcff'",
+        "",
+        "motif =",
+        "colour = 'red'",
+        "motif = 'crown\0'",
+    ],
+)
+def test_conditions_can_only_compare(stored, condition):
+    before = (stored / "marks.db").read_bytes()
+    with Catalogue("marks.db") as catalogue, pytest.raises(CatalogueError, match="`where` must be a condition"):
+        catalogue.search("marks/005.png", where=condition)
+    assert (stored / "marks.db").read_bytes() == before
+
+
+def test_conditions_may_not_take_for_ever(stored):
+    """The product of many copies of a table."""
+    names = "abcdefghi"
+    tables, total = ", ".join(f"metadata {name}" for name in names), " + ".join(f"{name}.date" for name in names)
+    condition = f"EXISTS (SELECT 1 FROM {tables} WHERE {total} < 0)"
+    with Catalogue("marks.db") as catalogue, pytest.raises(CatalogueError, match="interrupted"):
+        catalogue.search("marks/005.png", where=condition)

@@ -1,6 +1,5 @@
-"""Searching a catalogue: exactness, conditions, plausible maps, sizes, reports."""
+"""Searching a catalogue: exactness, plausible maps, sizes."""
 
-import csv
 import shutil
 import warnings
 from dataclasses import asdict
@@ -13,7 +12,7 @@ from numpy.testing import assert_array_equal
 
 import radoncdt
 from radoncdt import datasets
-from radoncdt.catalogue import Catalogue, CatalogueError
+from radoncdt.catalogue import Catalogue
 from radoncdt.ink import InkError
 
 
@@ -54,18 +53,18 @@ def test_the_map_leads_from_the_query_to_the_entry(folder, made):
 
 
 def test_it_finds_exactly_what_comparing_all_would_find(folder):
-    with Catalogue("marks.db") as catalogue, catalogue._opened() as (snapshot, index):
+    with Catalogue("marks.db") as catalogue, catalogue._open_index() as (snapshot, index):
         everything = snapshot.descriptors(index.numbers)
         for k in range(6):
             ink = radoncdt.ink.read_ink(f"queries/q{k}.png", kind="drawing")
             query = radoncdt.describe(ink, **asdict(index.settings)).astype(np.float32)
             distances = radoncdt.affine_distances(query, everything)[0]
             order = np.lexsort([index.numbers, distances])
-            found = index.nearest(snapshot, query, 5)
+            found = index.find_nearest(snapshot, query, 5)
             assert_array_equal(found.numbers, index.numbers[order[:5]])
             assert_array_equal(found.distances, distances[order[:5]])
             among = index.numbers[::2]
-            assert_array_equal(np.sort(index.nearest(snapshot, query, 30, among=among).numbers), among)
+            assert_array_equal(np.sort(index.find_nearest(snapshot, query, 30, among=among).numbers), among)
 
 
 def test_entries_are_left_out_by_their_bounds(tmp_path):
@@ -76,7 +75,7 @@ def test_entries_are_left_out_by_their_bounds(tmp_path):
     with Catalogue(tmp_path / "m.db", create=True) as catalogue:
         for part in range(4):
             catalogue.add(tmp_path / "all" / f"{part}")
-        result = catalogue.search(tmp_path / "all" / "2" / "122.png", top=1, chances=False)
+        result = catalogue.search(tmp_path / "all" / "2" / "122.png", top=1)
         assert result.matches[0].distance < 1e-3
         assert result.compared < 240
 
@@ -114,7 +113,7 @@ def test_changes_by_others_are_seen(folder, tmp_path):
 def test_results_do_not_depend_on_how_many_are_shown(folder):
     with Catalogue("marks.db") as catalogue:
         few, many = (catalogue.search("queries/q1.png", top=top).matches for top in (1, 3))
-        assert (few[0].entry, few[0].chance) == (many[0].entry, many[0].chance)
+        assert (few[0].entry, few[0].p_value) == (many[0].entry, many[0].p_value)
 
 
 def test_ink_that_is_hardly_likely_is_remarked(folder):
@@ -122,62 +121,6 @@ def test_ink_that_is_hardly_likely_is_remarked(folder):
     page[200:208, 200:208] = 0
     with Catalogue("marks.db") as catalogue, pytest.warns(UserWarning, match="0.04% of the image is ink; is"):
         catalogue.search(page)
-
-
-# ---------------------------------------------------------------- conditions
-
-
-def test_conditions_choose_entries(folder):
-    with Catalogue("marks.db") as catalogue:
-        motif = MARKS[3].motif
-        result = catalogue.search("queries/q0.png", where=f"motif = '{motif}' and date < 1500")
-        assert result.searched == sum(mark.motif == motif for mark in MARKS[:10])
-        assert all(match.metadata["motif"] == motif for match in result.matches)
-        assert catalogue.search("queries/q0.png", where="date > 3000").matches == ()
-
-
-@pytest.mark.parametrize(
-    "condition",
-    [
-        "1); DROP TABLE entries; --",
-        "1) UNION SELECT name FROM sqlite_master --",
-        "motif = (SELECT value FROM settings)",
-        "id IN (SELECT entry FROM descriptors)",
-        "hash = 'x'",
-        "picture IS NOT NULL",
-        "load_extension('x')",
-        "writefile('x', 'y')",
-        "randomblob(1000000000) = 1",
-        "id IN (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n)",
-        "EXISTS (SELECT 1 FROM pragma_database_list)",
-        "PRAGMA user_version = 7",
-        "ATTACH 'other.db' AS other",
-        "replace(" * 5 + "'aaaaaaaaaa'" + ", 'a', 'aaaaaaaaaa')" * 5 + " = motif",
-        "motif like '%" + "a" * 300 + "'",
-        "motif = '\udcff'",
-        "",
-        "motif =",
-        "colour = 'red'",
-        "motif = 'crown\0'",
-    ],
-)
-def test_conditions_can_only_compare(folder, condition):
-    before = (folder / "marks.db").read_bytes()
-    with Catalogue("marks.db") as catalogue, pytest.raises(CatalogueError, match="--where must be a condition"):
-        catalogue.search("queries/q0.png", where=condition)
-    assert (folder / "marks.db").read_bytes() == before
-
-
-def test_conditions_may_not_take_for_ever(folder):
-    """The product of many copies of a table."""
-    names = "abcdefghi"
-    tables, total = ", ".join(f"metadata {name}" for name in names), " + ".join(f"{name}.date" for name in names)
-    condition = f"EXISTS (SELECT 1 FROM {tables} WHERE {total} < 0)"
-    with Catalogue("marks.db") as catalogue, pytest.raises(CatalogueError, match="interrupted"):
-        catalogue.search("queries/q0.png", where=condition)
-
-
-# ---------------------------------------------------------------- plausible maps and sizes
 
 
 def test_mirror_images_can_be_told_apart(folder):
@@ -229,9 +172,6 @@ def test_sizes_in_millimetres_choose_entries(folder, tmp_path):
             catalogue.search("queries/q0.png", size_mm=(0, 1))
 
 
-# ---------------------------------------------------------------- the command
-
-
 def test_a_search_is_printed(folder, made, capsys):
     assert run("search", "marks.db", "queries/q0.png", "--top", 3) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -240,39 +180,13 @@ def test_a_search_is_printed(folder, made, capsys):
     assert "rotated by" in lines[1]
 
 
-def test_a_report_has_all_pictures(folder, tmp_path, capsys):
-    report, table = tmp_path / "found.html", tmp_path / "found.csv"
-    assert run("search", "marks.db", "queries", "--report", report, "--csv", table, "--top", 4) == 0
-    text = report.read_text()
-    assert text.count("data:image/png;base64,") == 6 * (2 + 2 * 4)
-    assert text.count("<h2") == 6
-    with table.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == 24
-    assert {"query", "rank", "entry", "distance", "chance", "map", "motif"} <= set(rows[0])
-
-
-def test_names_and_metadata_are_no_html(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    save("marks/<b>&\"quotes'.png", MARKS[0].image())
-    save("marks/ordinary.png", MARKS[1].image())
-    (tmp_path / "t.csv").write_text("file,motif,link\nordinary,<script>alert(1)</script>,javascript:alert(1)\n")
-    with Catalogue("m.db", create=True) as catalogue:
-        catalogue.add("marks", metadata="t.csv")
-    assert run("search", "m.db", "marks/ordinary.png", "--report", "r.html") == 0
-    text = (tmp_path / "r.html").read_text()
-    assert "<script" not in text
-    assert "<b>&" not in text
-    assert 'href="javascript' not in text
-
-
 def test_bad_queries_are_refused(folder, tmp_path, capsys):
     (tmp_path / "text.png").write_text("no image")
     assert run("search", "marks.db", tmp_path / "text.png") == 1
     assert "unrecognised image format" in capsys.readouterr().err
     save(tmp_path / "good.png", MARKS[0].image())
     assert run("search", "marks.db", tmp_path, "--csv", tmp_path / "t.csv", "--report", tmp_path / "r.html") == 1
-    assert "Not searched for" in (tmp_path / "r.html").read_text()
+    assert "These images could not be searched for" in (tmp_path / "r.html").read_text()
     for wrong in (
         ("--top", 0),
         ("--roi", "1,2,3"),

@@ -8,17 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from files import run
-from marks import change
+from marks import SCHEMA1, change
 
 from radoncdt.catalogue import Catalogue, CatalogueError, migration, records, schema
-
-OLD = Path(__file__).parent / "data" / "schema1"
+from radoncdt.catalogue.calibration import load_calibration
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A copy of a catalogue of the first schema, with its images."""
-    shutil.copytree(OLD, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(SCHEMA1, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -27,21 +26,21 @@ def answers(path):
     """What users can ask of a catalogue."""
     with Catalogue(path) as catalogue:
         numbers = [entry["entry"] for entry in catalogue.entries()]
-        found = catalogue.search("marks/00.png", top=5, chances=False).matches
+        found = catalogue.search("marks/00.png", top=5).matches
         return (
             catalogue.entries(),
             catalogue.entries("motif = 'crown' or date > 1450"),
             catalogue.failures(),
-            [catalogue.picture(number) for number in numbers],
+            [catalogue.thumbnail(number) for number in numbers],
             [catalogue.ink_options(number) for number in numbers],
             [(match.entry, match.score, match.metadata, match.registration.matrix.tolist()) for match in found],
             catalogue.check(),
         )
 
 
-def chances(path):
-    with Catalogue(path) as catalogue, catalogue._opened() as opened:
-        return catalogue._known_chances(*opened)
+def calibration_of(path):
+    with Catalogue(path) as catalogue, catalogue._store.snapshot() as snapshot:
+        return load_calibration(snapshot)
 
 
 def test_old_catalogues_are_read_as_they_are(folder):
@@ -52,7 +51,7 @@ def test_old_catalogues_are_read_as_they_are(folder):
     assert [name for name, _ in failures] == ["marks/broken.png"]
     assert found[0][0] == 1
     assert problems == []
-    assert chances("catalogue.db") is not None
+    assert calibration_of("catalogue.db") is not None
     assert entries[16]["file"] == "marks/Ochsenkopf – Briquet 15,062.png"
     assert entries[0]["colour_of_the_ink"] == "=sepia"
     assert Path("catalogue.db").read_bytes() == before
@@ -62,11 +61,11 @@ def test_old_catalogues_are_read_as_they_are(folder):
 
 def test_migration_changes_no_answer_and_keeps_a_copy(folder):
     before, content = answers("catalogue.db"), Path("catalogue.db").read_bytes()
-    known = chances("catalogue.db")
+    known = calibration_of("catalogue.db")
     copy = Catalogue.migrate("catalogue.db")
     assert copy == folder / "catalogue.db.schema1.bak"
     assert answers("catalogue.db") == before
-    assert chances("catalogue.db") == known
+    assert calibration_of("catalogue.db") == known
     assert answers(copy) == before
     with Catalogue("catalogue.db") as catalogue:
         assert catalogue.schema == schema.VERSION
@@ -124,8 +123,8 @@ def test_numbers_of_removed_entries_are_not_given_again(folder):
 def test_the_old_name_of_a_kind_means_the_same(folder):
     """Entries that were read with the kind "photo" count as read with "watermark"."""
     with Catalogue("catalogue.db", write=True) as catalogue:
-        assert catalogue.add("photographs", kind="watermark").otherwise == 0
-        assert catalogue.add("photographs", kind="drawing").otherwise == 4
+        assert catalogue.add("photographs", kind="watermark").different_options == 0
+        assert catalogue.add("photographs", kind="drawing").different_options == 4
 
 
 def test_a_step_that_fails_changes_nothing(folder, monkeypatch):
@@ -186,14 +185,14 @@ def test_wrong_summaries_do_not_stop_a_migration(folder, statement):
         db.execute(statement)
     Catalogue.migrate("catalogue.db")
     with Catalogue("catalogue.db", write=True) as catalogue:
-        assert catalogue.search("marks/00.png", chances=False).matches[0].entry == 1
+        assert catalogue.search("marks/00.png").matches[0].entry == 1
         catalogue.add("marks/00.png")
         assert catalogue.check() == []
 
 
 def test_large_tables_are_migrated_in_chunks(folder, monkeypatch):
     before = answers("catalogue.db")
-    monkeypatch.setattr(migration, "CHUNK", 3)
+    monkeypatch.setattr(migration, "CHUNK_ROWS", 3)
     Catalogue.migrate("catalogue.db")
     assert answers("catalogue.db") == before
 
@@ -225,11 +224,11 @@ def test_what_cannot_be_migrated_is_refused(tmp_path):
         Catalogue.migrate(tmp_path / "text.db")
 
 
-def test_summaries_of_old_files_are_used(folder):
-    from radoncdt.catalogue.index import stored_summaries
+def test_update_summaries_old_files_are_used(folder):
+    from radoncdt.catalogue.index import load_summaries
 
     with Catalogue("catalogue.db") as catalogue, catalogue._store.snapshot() as snapshot:
-        found = stored_summaries(snapshot)
+        found = load_summaries(snapshot)
         assert found is not None
         np.testing.assert_array_equal(found.numbers, snapshot.numbers())
 

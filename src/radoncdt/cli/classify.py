@@ -4,8 +4,10 @@ import argparse
 from pathlib import Path
 
 import radoncdt
+from radoncdt._validation import ArgumentValueError
 from radoncdt.cli.messages import complain, say
 from radoncdt.cli.options import (
+    add_count_options,
     add_ink_options,
     add_jobs_option,
     add_map_options,
@@ -15,8 +17,9 @@ from radoncdt.cli.options import (
 )
 from radoncdt.cli.outputs import check_different, check_figure, check_output, write_bytes, write_figure
 from radoncdt.cli.progress import Bar
-from radoncdt.folders import Predictions, classify_folders
+from radoncdt.folders import Predictions, classify_folders, copy_to_classes
 from radoncdt.ink import image_files
+from radoncdt.matching.descriptors import ROBUST, DescriptorSettings
 from radoncdt.matching.plausible import Plausible
 
 EPILOG = """\
@@ -41,9 +44,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="number of nearest examples that vote for a class (default %(default)s)",
     )
-    add_jobs_option(parser)
     add_ink_options(parser)
     add_map_options(parser, Plausible())
+    features = parser.add_argument_group("features")
+    add_count_options(features, n_angles=DescriptorSettings.n_angles, n_levels=DescriptorSettings.n_levels)
+    add_jobs_option(features)
     group = parser.add_argument_group("output")
     group.add_argument(
         "--out",
@@ -59,29 +64,43 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
     ink, limits = read_ink_options(options), make_limits(options)
+    settings = DescriptorSettings(options.angles, options.levels, **ROBUST)
     inputs = [*image_files([options.train, *options.test]), options.mask]
     check_output(options.out, "out", inputs=inputs)
     check_figure(options.confusion, "confusion", inputs=inputs)
     check_different(out=options.out, confusion=options.confusion)
+    if options.copy_to is not None and options.copy_to.exists() and not options.copy_to.is_dir():
+        raise ArgumentValueError("copy_to", f"must be a folder, got the file {options.copy_to}")
     with Bar() as bar:
         found = classify_folders(
             options.train,
             options.test,
             n_neighbors=options.neighbors,
             limits=limits,
+            settings=settings,
             n_jobs=options.jobs,
             on_progress=bar,
             **ink,
         )
+        write_bytes(options.out, found.table())
+        if options.copy_to is not None:
+            copies = copy_to_classes(found, options.copy_to, on_progress=bar)
     for message in found.refused:
         complain(message)
-    write_bytes(options.out, found.table())
     _print_accuracies(found)
     if options.confusion is not None:
         _draw_confusion(options.confusion, found)
-    refused = f", {len(found.refused)} refused" if found.refused else ""
-    say(f"{options.out}: {len(found.files):,} images, {len(found.classes):,} classes{refused}")
+    if options.copy_to is not None:
+        say(f"{options.copy_to}: {len(copies):,} files copied")
+    _print_counts(options.out, found)
     return 1 if found.refused else 0
+
+
+def _print_counts(out: Path, found: Predictions) -> None:
+    n_without = sum(row.predicted is None for row in found.rows)
+    without = f", {n_without:,} without a class" if n_without else ""
+    refused = f", {len(found.refused):,} refused" if found.refused else ""
+    say(f"{out}: {len(found.rows):,} images, {len(found.classes):,} classes{without}{refused}")
 
 
 def _print_accuracies(found: Predictions) -> None:

@@ -13,8 +13,13 @@ if TYPE_CHECKING:
 
 __all__ = ["CommandError", "Parser", "complain", "say", "suggest"]
 
-_RENAMED = {"folder": "mnist_dir", "mnist": "mnist_dir", "protocols": "protocol", "reflections": "no_mirror"}
-"""Arguments of the library whose options have another name. A prefix ``n_`` is left out of all options."""
+_RENAMED = {
+    "folder": ("copy_to", "mnist_dir"),
+    "mnist": ("mnist_dir",),
+    "protocols": ("protocol",),
+    "reflections": ("no_mirror",),
+}
+"""Arguments of the library whose options have other names. Options leave out the prefix ``n_`` of all arguments."""
 
 
 class CommandError(Exception):
@@ -44,9 +49,9 @@ class Parser(argparse.ArgumentParser):
 
     def _find_name(self, argument: str) -> str | None:
         """The option, or the positional argument, that holds an argument of the library."""
-        wanted = _RENAMED.get(argument, argument.removeprefix("n_"))
+        wanted = argument.removeprefix("n_"), *_RENAMED.get(argument, ())
         for action in self._actions:
-            if action.dest == wanted:
+            if action.dest in wanted:
                 return action.option_strings[-1] if action.option_strings else str(action.metavar)
         return None
 

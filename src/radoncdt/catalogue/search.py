@@ -87,13 +87,11 @@ class SearchResult(NamedTuple):
     """Whether the catalogue is calibrated. If it is not, the matches have no p-values."""
 
 
-def read_query(
-    image: Any, roi: Any, mask: Any, ink: dict[str, Any], settings: DescriptorSettings, n_jobs: int | None
-) -> Query:
+def read_query(image: Any, ink: dict[str, Any], settings: DescriptorSettings, n_jobs: int | None) -> Query:
     """Read an image file or an array to search for."""
     is_file = isinstance(image, (str, os.PathLike))
     name = printable(image) if is_file else "image"
-    found = read_ink(image, roi=roi, mask=mask, **ink) if is_file else find_ink(image, roi=roi, mask=mask, **ink)
+    found = read_ink(image, **ink) if is_file else find_ink(image, **ink)
     if warning := assess_ink(found, InkOptions(**ink)):
         warnings.warn(f"{name}: {warning}", stacklevel=levels_to_the_caller())
     shape = Shape(describe_batch(Batch.read(found), settings, n_jobs), find_line_points(found))

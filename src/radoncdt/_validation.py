@@ -132,10 +132,10 @@ def count(value: object, name: str, least: int, most: int | None = None) -> int:
     return number
 
 
-def choice(value: object, name: str, options: Collection[str]) -> str:
+def choice(value: object, name: str, options: Collection[str], hint: str = "") -> str:
     """One of the given words."""
     if not isinstance(value, str) or value not in options:
-        raise ArgumentValueError(name, f"must be one of {', '.join(map(repr, options))}, got {value!r}")
+        raise ArgumentValueError(name, f"must be one of {', '.join(map(repr, options))}, got {value!r}{hint}")
     return value
 
 

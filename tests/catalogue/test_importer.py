@@ -65,7 +65,7 @@ def test_a_bad_file_is_noted_and_the_rest_goes_on(folder, capsys):
     assert run("catalogue", "add", "marks.db", "marks") == 1
     out, err = capsys.readouterr()
     assert "marks.db: 12 added, 0 there already, 1 refused; 12 entries" in out
-    assert "marks/bad.png: is not an image" in err
+    assert "marks/bad.png: unrecognised image format" in err
     assert run("catalogue", "list", "marks.db", "--failures") == 0
     assert "marks/bad.png: is not an image" in capsys.readouterr().out
     save("marks/bad.png", MARKS[20].image())
@@ -78,7 +78,7 @@ def test_a_bad_file_is_noted_and_the_rest_goes_on(folder, capsys):
 def test_nothing_to_add_is_refused(folder, capsys):
     (folder / "empty").mkdir()
     assert run("catalogue", "add", "marks.db", "empty") == 2
-    assert "there are no image files in empty" in capsys.readouterr().err
+    assert "DIR must be image files or folders of them, got empty" in capsys.readouterr().err
     assert run("catalogue", "add", "marks.db", "missing") == 2
     assert run("catalogue", "add", "marks.db", "marks", "--metadata", "missing.csv") == 2
     assert not (folder / "marks.db").exists()
@@ -92,7 +92,7 @@ def test_pages_that_were_left_out_are_noted(folder):
     pages[0].save("marks/pages.tif", save_all=True, append_images=pages[1:])
     with Catalogue("marks.db", create=True) as catalogue:
         catalogue.add("marks/pages.tif")
-        assert catalogue.entries()[0]["note"] == "has 2 pages, of which the first is read"
+        assert catalogue.entries()[0]["note"] == "only the first of 2 pages is read"
 
 
 def test_of_copies_the_first_line_counts_always(folder):

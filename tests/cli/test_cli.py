@@ -91,8 +91,8 @@ def test_the_version_names_the_kernels(capsys):
         (["register", "a.png", "b.png", "--xyz"], "radoncdt: --xyz is not an option of `radoncdt register`\n"),
         (["register", "a.png", "b.png", "c.png"], "radoncdt: unexpected argument 'c.png'\n"),
         (
-            ["ink", "a.png", "--kind", "watermrk"],
-            "radoncdt: --kind must be one of drawing, watermark, grey, got 'watermrk'; did you mean 'watermark'?\n",
+            ["transform", "a.png", "--out", "f.npz", "--directions", "whitend"],
+            "radoncdt: --directions must be one of auto, equispaced, whitened, got 'whitend'; did you mean 'whitened'?",
         ),
     ],
 )

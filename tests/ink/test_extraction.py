@@ -12,8 +12,9 @@ from numpy.testing import assert_array_equal
 from PIL import Image
 
 from radoncdt import datasets
-from radoncdt.ink import InkError, InkOptions, find_ink, ink_steps, read_image, read_ink
+from radoncdt.ink import InkError, InkOptions, find_ink, ink_steps, read_ink
 from radoncdt.ink.extraction import assess_ink, extract_steps
+from radoncdt.ink.files import read_image
 
 MARK = datasets.watermarks(3)[2].image()
 read_grey = partial(read_ink, kind="grey")

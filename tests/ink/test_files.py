@@ -12,8 +12,9 @@ from files import SHAPE, save
 from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 
-from radoncdt.ink import GreyImage, InkError, find_ink, image_files, ink_steps, read_image, read_ink
-from radoncdt.ink.files import read_bytes
+from radoncdt.ink import InkError, find_ink, image_files, ink_steps, read_ink
+from radoncdt.ink.files import read_bytes, read_image
+from radoncdt.ink.image import GreyImage
 
 read_grey = partial(read_ink, kind="grey")
 

@@ -16,7 +16,8 @@ from radoncdt.catalogue.catalogue import Catalogue
 from radoncdt.catalogue.export import format_csv
 from radoncdt.catalogue.search import Match, SearchResult
 from radoncdt.catalogue.thumbnails import THUMBNAIL_SIDE, ink_box, read_thumbnail, reduce_ink
-from radoncdt.ink import InkError, read_image
+from radoncdt.ink import InkError
+from radoncdt.ink.files import read_image
 
 __all__ = ["csv", "describe_map", "draw_overlay", "format_p_value", "html"]
 

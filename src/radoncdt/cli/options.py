@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from radoncdt._validation import ArgumentValueError
-from radoncdt.ink import INK_KINDS, POLARITIES, InkError, InkOptions, read_image
+from radoncdt.ink import INK_KINDS, POLARITIES, InkError, InkOptions
+from radoncdt.ink.files import read_image
 from radoncdt.ink.options import DEFAULT_SPECKS, WATERMARK_THRESHOLD
 from radoncdt.matching.plausible import Plausible
 
@@ -67,14 +68,14 @@ def add_ink_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("ink")
     group.add_argument(
         "--kind",
-        choices=INK_KINDS,
+        metavar=f"{{{','.join(INK_KINDS)}}}",
         default=InkOptions.kind,
         help="drawing: tracings, prints, rubbings, and ordinary photographs of a drawing; watermark: a watermark "
         "photographed in transmitted light; grey: grey values are mass (default %(default)s)",
     )
     group.add_argument(
         "--ink",
-        choices=POLARITIES,
+        metavar=f"{{{','.join(POLARITIES)}}}",
         default=InkOptions.ink,
         help="whether the ink is darker or brighter than the paper; auto decides from the image (default %(default)s)",
     )

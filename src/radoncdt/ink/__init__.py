@@ -14,20 +14,8 @@ Each kind of image is read in its own steps, which `ink_steps` returns:
 """
 
 from radoncdt.ink.extraction import find_ink, ink_steps, read_ink
-from radoncdt.ink.files import image_files, read_image
-from radoncdt.ink.image import GreyImage, InkError
-from radoncdt.ink.options import INK_KINDS, POLARITIES, InkOptions, Step
+from radoncdt.ink.files import image_files
+from radoncdt.ink.image import InkError
+from radoncdt.ink.options import INK_KINDS, POLARITIES, InkOptions
 
-__all__ = [
-    "INK_KINDS",
-    "POLARITIES",
-    "GreyImage",
-    "InkError",
-    "InkOptions",
-    "Step",
-    "find_ink",
-    "image_files",
-    "ink_steps",
-    "read_image",
-    "read_ink",
-]
+__all__ = ["INK_KINDS", "POLARITIES", "InkError", "InkOptions", "find_ink", "image_files", "ink_steps", "read_ink"]

@@ -32,9 +32,7 @@ def find_drawing(grey: Grey, keep: Mask, options: InkOptions) -> list[Step]:
     else:
         level = max(float(_find_threshold(above)) if np.ptp(above) > 0 else full / 2, 5 * noise)
     edge = max(min(level - 3 * noise, full - level), 0.1 * level)  # soft edges stay soft, and noise stays paper
-    mass = contrast * np.float32(0.5 / edge)
-    mass += np.float32(0.5 - 0.5 * level / edge)
-    np.clip(mass, 0, 1, out=mass)
+    mass = np.clip(contrast * np.float32(0.5 / edge) + np.float32(0.5 - 0.5 * level / edge), 0, 1)
     if not mass.any():
         raise_no_contrast(dark=dark)
     return [Step("light evened out", contrast), Step("above the threshold", mass)]
@@ -50,15 +48,9 @@ def _contrast_with_paper(grey: Grey, keep: Mask, ink: str) -> tuple[Grey, bool]:
     small, small_keep = reduce_image(filled, keep, _PAPER_SIDE)
     light = _fit_light(small, small_keep)
     dark = ink == "dark" or (ink == "auto" and _is_dark((small - light)[small_keep]))
-    contrast = _estimate_paper(small, light, dark, grey.shape)
-    if dark:  # ink absorbs a share of the light
-        np.maximum(contrast, _MIN_PAPER, out=contrast)
-        np.divide(grey, contrast, out=contrast)
-        np.subtract(1, contrast, out=contrast)
-    else:
-        np.subtract(grey, contrast, out=contrast)
-    if not keep.all():
-        contrast[~keep] = 0
+    paper = _estimate_paper(small, light, dark, grey.shape)
+    contrast: Any = 1 - grey / np.maximum(paper, _MIN_PAPER) if dark else grey - paper  # ink absorbs light
+    contrast[~keep] = 0
     return contrast, dark
 
 

@@ -22,7 +22,9 @@ _MAX_SIDE = 1024  # pixels along the longer side of a drawing or watermark, by d
 _MIN_SHARE, _MAX_SHARE = 0.0005, 0.5  # plausible shares of ink among the pixels of a drawing or watermark
 
 
-def read_ink(source: Source, *, roi: Sequence[int] | None = None, mask: Source | None = None, **options: Any) -> Grey:
+def read_ink(
+    source: Source, /, *, roi: Sequence[int] | None = None, mask: Source | None = None, **options: Any
+) -> Grey:
     """Read an image as a measure: paper has mass 0, and ink has mass up to 1.
 
     PNG, JPEG, TIFF with 8 or 16 bits, BMP, WebP and all other formats of Pillow can be read. Colours are converted to
@@ -66,7 +68,7 @@ def read_ink(source: Source, *, roi: Sequence[int] | None = None, mask: Source |
     return _read_steps(source, "source", InkOptions(roi=roi, mask=mask, **options))[-1].image
 
 
-def find_ink(image: Source, *, roi: Sequence[int] | None = None, mask: Source | None = None, **options: Any) -> Grey:
+def find_ink(image: Source, /, *, roi: Sequence[int] | None = None, mask: Source | None = None, **options: Any) -> Grey:
     """Find the ink of an image in memory: an array, a Pillow image, or an open file, but not a path.
 
     The parameters are those of `read_ink`.
@@ -85,7 +87,7 @@ def find_ink(image: Source, *, roi: Sequence[int] | None = None, mask: Source | 
 
 
 def ink_steps(
-    source: Source, *, roi: Sequence[int] | None = None, mask: Source | None = None, **options: Any
+    source: Source, /, *, roi: Sequence[int] | None = None, mask: Source | None = None, **options: Any
 ) -> list[Step]:
     """Return every step of `read_ink`, the last of which is the ink. The parameters are the same."""
     return _read_steps(source, "source", InkOptions(roi=roi, mask=mask, **options))

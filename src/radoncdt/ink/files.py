@@ -5,7 +5,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any, TypeAlias
@@ -43,7 +43,7 @@ def image_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
 
 def is_array(source: Source) -> bool:
     """Whether a source is an array, rather than a path, a Pillow image or an open file."""
-    pillow = sys.modules.get("PIL.Image")  # without this module there are no Pillow images
+    pillow = sys.modules.get("PIL.Image")  # if Pillow is not imported, no source is a Pillow image
     is_pillow_image = pillow is not None and isinstance(source, pillow.Image)
     return not (is_pillow_image or isinstance(source, (str, os.PathLike)) or hasattr(source, "read"))
 
@@ -88,7 +88,7 @@ def _name_of(source: Source, argument: str) -> str:
     return str(path) if isinstance(path, (str, os.PathLike)) else f"`{argument}`"
 
 
-def _rewind(file: Any, argument: str) -> IO[bytes]:
+def _rewind(file: Any, argument: str) -> Any:
     """Return a file at its beginning; if it cannot be rewound, return the rest of it in memory."""
     if isinstance(file, io.TextIOBase):
         raise ArgumentTypeError(argument, "must be a file opened to read bytes, got one opened to read text")
@@ -97,8 +97,7 @@ def _rewind(file: Any, argument: str) -> IO[bytes]:
     if not hasattr(file, "seekable") or not file.seekable():
         return BytesIO(file.read())
     file.seek(0)
-    seekable: IO[bytes] = file
-    return seekable
+    return file
 
 
 @contextmanager
@@ -147,41 +146,37 @@ def _decode(source: Any, name: str) -> GreyImage:
         return GreyImage.from_array(values, name, f"only the first of {pages} pages is read" if pages > 1 else "")
 
 
+@contextmanager
+def _open_image(file: IO[bytes]) -> Iterator[Any]:
+    """Open a file with Pillow, or yield None if Pillow does not recognise it but it begins like a TIFF file."""
+    pillow, image = require("PIL.Image", _PURPOSE), None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about metadata, and about sizes of which twice as much is an error
+        try:
+            image = pillow.open(file)
+        except pillow.UnidentifiedImageError:
+            file.seek(0)
+            if file.read(2) not in (b"II", b"MM"):
+                raise
+        with image or nullcontext():
+            yield image
+
+
 def _check_header(file: IO[bytes]) -> None:
     """Raise an error if a file does not begin like an image, without reading the rest of it."""
-    pillow = require("PIL.Image", _PURPOSE)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            with pillow.open(file):
-                pass
-        except pillow.UnidentifiedImageError:
-            if not _begins_like_tiff(file):
-                raise
+    with _open_image(file) as image:
+        if image is None:
             file.seek(0)
             with require("tifffile", _PURPOSE).TiffFile(file) as tiff:
                 tiff.pages[0]
 
 
-def _begins_like_tiff(file: IO[bytes]) -> bool:
-    file.seek(0)
-    return file.read(2) in (b"II", b"MM")
-
-
 def _read_page(file: IO[bytes]) -> tuple[NDArray[Any], int]:
     """Decode the first page with Pillow, or with tifffile if it has deep colours, and count the pages."""
-    pillow = require("PIL.Image", _PURPOSE)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about metadata, and about sizes of which twice as much is an error
-        try:
-            with pillow.open(file) as image:
-                if _has_deep_colours(_tags(image)):
-                    return _read_deep_tiff(file)
-                return _pixels(image), int(getattr(image, "n_frames", 1))
-        except pillow.UnidentifiedImageError:
-            if not _begins_like_tiff(file):
-                raise
+    with _open_image(file) as image:
+        if image is None or _has_deep_colours(_tags(image)):
             return _read_deep_tiff(file)
+        return _pixels(image), int(getattr(image, "n_frames", 1))
 
 
 def _pixels(image: Any) -> NDArray[Any]:

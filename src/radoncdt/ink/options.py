@@ -69,7 +69,8 @@ class InkOptions:
     mask: Any = None
 
     def __post_init__(self) -> None:
-        self._check_kind()
+        hint = "; 'photo' is now called 'watermark'" if self.kind == "photo" else ""
+        _validation.choice(self.kind, "kind", INK_KINDS, hint)
         _validation.choice(self.ink, "ink", POLARITIES)
         if self.threshold is not None:
             most, what = (1, "a number between 0 and 1") if self.kind == "drawing" else (np.inf, "a positive number")
@@ -90,14 +91,6 @@ class InkOptions:
         high = WATERMARK_THRESHOLD if self.threshold is None else self.threshold
         if self.low is not None and self.low > high:
             raise ArgumentValueError("low", f"must not be above the threshold {high:g}, got {self.low:g}")
-
-    def _check_kind(self) -> None:
-        try:
-            _validation.choice(self.kind, "kind", INK_KINDS)
-        except ArgumentValueError as error:
-            if self.kind != "photo":
-                raise
-            raise ArgumentValueError("kind", f"{error.problem}; 'photo' is now called 'watermark'") from None
 
 
 def _check_roi(roi: Any) -> tuple[int, int, int, int]:

@@ -181,7 +181,7 @@ def write(text: str | bytes, file: IO[bytes]) -> None:
 
 def in_words_of_the_command(error: Exception) -> str:
     """A message of the package, with its arguments named as the options are."""
-    renamed = {"folder": "--mnist-dir", "n_components": "--components", "parts": "PART"}
+    renamed = {"folder": "--mnist-dir", "mnist": "--mnist-dir", "n_components": "--components", "parts": "PART"}
     renamed |= {"moving": "MOVING", "fixed": "FIXED", "train": "TRAIN_DIR", "test": "TEST_DIR"}
     same = (
         "threshold",

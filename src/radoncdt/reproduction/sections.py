@@ -27,8 +27,7 @@ _AGREEMENT = (
 _CHANCE = "With {draws}, about {share:.0%} of the differences would be larger by chance even if both measured the same."
 _SINGLE_DRAW = "A single random draw has no standard error, so agreement cannot be judged."
 _DIFFERENCES = (
-    "The figures that do not agree: number of angles (Table 2) or class size (Tables 3 and 4), our figure, and the "
-    "paper's in parentheses."
+    "The following figures do not agree. Rows are numbers of angles in Table 2 and class sizes in Tables 3 and 4."
 )
 _TABLE_1 = (
     "Both sides of every row are compared by their quantile functions in {n_angles} directions at {n_levels} levels, "
@@ -202,21 +201,19 @@ def _compare_cells(cells: Sequence[Summary[Cell]]) -> list[_Block]:
     if n > 1:  # the difference of a normal variable from the mean of n others, in standard errors, has a t distribution
         chance = _CHANCE.format(draws=format_count(n, "draw"), share=2 * stdtr(n - 1, -NOTABLE))
     blocks: list[_Block] = [_Text(f"{_AGREEMENT.format(notable=NOTABLE)} {chance}"), _Grid(header, rows)]
-    differing = []
-    for group in group_by(
-        (s for s in cells if s.flag), lambda s: (s.measurand.table, labels.label_column(s.measurand))
-    ):
-        lists = [
-            Entry(
-                [f"{labels.find_row(s.measurand)}: {s.ours:.3f} ({_format_paper(s)})" for s in group if s.flag == flag]
-            )
-            for flag in (1, -1)
-        ]
-        cell = group[0].measurand
-        differing.append([*_make_row(f"Table {cell.table[-1]}", labels.label_column(cell)), *lists])
-    if differing:
-        blocks += [_Text(_DIFFERENCES), _Grid(["", "column", "ours higher", "ours lower"], differing)]
+    groups = group_by(cells, lambda s: (s.measurand.table, labels.label_column(s.measurand)))
+    differing = [_list_differences(group, flag) for group in groups for flag in (1, -1)]
+    if any(differing):
+        header = ["", "column", "ours", "row: ours (paper)"]
+        blocks += [_Text(_DIFFERENCES), _Grid(header, [row for row in differing if row])]
     return blocks
+
+
+def _list_differences(cells: Sequence[Summary[Cell]], flag: int) -> list[Entry]:
+    """A row that lists the flagged cells of a column; empty if there are none."""
+    texts = [f"{labels.find_row(s.measurand)}: {s.ours:.3f} ({_format_paper(s)})" for s in cells if s.flag == flag]
+    place = f"Table {cells[0].measurand.table[-1]}", labels.label_column(cells[0].measurand)
+    return [*_make_row(*place, "higher" if flag > 0 else "lower"), Entry(texts, flag=flag)] if texts else []
 
 
 def _compare_trials(trials: Sequence[Summary[Trial]]) -> str:

@@ -131,3 +131,13 @@ def test_a_real_interrupt_is_obeyed(tmp_path):
     assert done.returncode == 130, done.stderr
     assert "r has a partial report" in done.stderr
     assert 1 <= len(read_results(tmp_path / "r")) < 16
+
+
+@pytest.mark.parametrize("package", ["matplotlib", "jinja2", "rich"])
+def test_a_missing_package_is_named_before_anything_is_measured(package, tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(SystemExit):
+        main(["reproduce", "table3", "--out", str(tmp_path / "r")])
+    words = f"the reproduction needs the package {package}, which is not installed: pip install 'radoncdt[reproduce]'"
+    assert words in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "r").exists()

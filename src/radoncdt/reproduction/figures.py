@@ -1,6 +1,6 @@
 """The figures of the report: Figures 2, 3 and 4 of the paper, curves of accuracy, and the robustness study."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from radoncdt import datasets
 from radoncdt._extras import require
 from radoncdt.reproduction import robustness
-from radoncdt.reproduction.labels import DATASETS, FEATURES, METHODS, NORMS, SETS, TABLES, VARIED
+from radoncdt.reproduction.labels import DATASETS, FEATURES, METHODS, NORMS, SETS, TABLES, VARIED, find_row
 from radoncdt.reproduction.measurement import Summary
 from radoncdt.reproduction.protocol import SOURCES, Cell, Draw, compute_features, draw_images
 from radoncdt.reproduction.robustness import Curve, Trial
@@ -110,14 +110,14 @@ def _plot_features(images: NDArray[Any], labels: NDArray[Any]) -> Any:
 
 def _plot_band(ax: Any, places: Sequence[float], means: Sequence[float], stds: Sequence[float], **line: Any) -> None:
     """Draw a line with a band of one standard deviation on either side, between 0 and 1."""
-    low, high = np.subtract(means, stds), np.add(means, stds)
+    low, high = np.maximum(np.subtract(means, stds), 0), np.minimum(np.add(means, stds), 1)
     ax.plot(places, means, marker="o", markersize=3, **line)
-    ax.fill_between(places, np.maximum(low, 0), np.minimum(high, 1), color=line["color"], alpha=0.12, linewidth=0)
+    ax.fill_between(places, low, high, color=line["color"], alpha=0.12, linewidth=0)
 
 
-def _plot_ours(ax: Any, cells: Sequence[Summary[Cell]], x: Callable[[Cell], int], colour: str, label: str) -> None:
-    cells = sorted(cells, key=lambda s: x(s.measurand))
-    places = [x(s.measurand) for s in cells]
+def _plot_ours(ax: Any, cells: Sequence[Summary[Cell]], colour: str, label: str) -> None:
+    cells = sorted(cells, key=lambda s: find_row(s.measurand))
+    places = [find_row(s.measurand) for s in cells]
     stds = [s.std_between_draws or 0.0 if s.std is None else s.std for s in cells]
     _plot_band(ax, places, [s.mean for s in cells], stds, color=colour, label=label)
     maxima = [s.fold_maximum for s in cells if s.fold_maximum is not None]
@@ -125,16 +125,14 @@ def _plot_ours(ax: Any, cells: Sequence[Summary[Cell]], x: Callable[[Cell], int]
         ax.plot(places, maxima, color=colour, linestyle=":", linewidth=1)
 
 
-def _plot_paper(
-    ax: Any, cells: Sequence[Summary[Cell]], x: Callable[[Cell], int], colour: str, label: str | None
-) -> None:
-    printed = sorted({(x(s.measurand), s.paper.mean) for s in cells if s.paper})
+def _plot_paper(ax: Any, cells: Sequence[Summary[Cell]], colour: str, label: str | None) -> None:
+    printed = sorted({(find_row(s.measurand), s.paper.mean) for s in cells if s.paper})
     if printed:
         ax.plot(*zip(*printed), linestyle="", marker="x", color=colour, markersize=7, label=label)
 
 
-def _finish_panel(ax: Any, places: Sequence[int], label: str, title: str) -> None:
-    ticks = sorted(set(places))
+def _finish_panel(ax: Any, cells: Sequence[Summary[Cell]], label: str, title: str) -> None:
+    ticks = sorted({find_row(s.measurand) for s in cells})
     ax.set_xscale("log", base=2)
     ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks], fontsize=8)
     ax.minorticks_off()
@@ -155,10 +153,9 @@ def _plot_over_angles(cells: Sequence[Summary[Cell]]) -> Any:
             chosen = [s for s in cells if (s.measurand.dataset, s.measurand.norm) == (dataset, norm)]
             for protocol, colour in _COLOURS.items():
                 if mine := [s for s in chosen if s.measurand.protocol == protocol]:
-                    _plot_ours(ax, mine, _get_angles, colour, f"ours, {protocol}")
-            _plot_paper(ax, chosen, _get_angles, "black", "paper")
-            places = [_get_angles(s.measurand) for s in chosen]
-            _finish_panel(ax, places, "angles", f"{DATASETS[dataset]}, {NORMS[norm]}")
+                    _plot_ours(ax, mine, colour, f"ours, {protocol}")
+            _plot_paper(ax, chosen, "black", "paper")
+            _finish_panel(ax, chosen, "angles", f"{DATASETS[dataset]}, {NORMS[norm]}")
         row[0].set_ylabel("accuracy")
     return figure
 
@@ -176,21 +173,12 @@ def _plot_over_sizes(cells: Sequence[Summary[Cell]]) -> Any:
             for n_angles in sorted({s.measurand.n_angles for s in chosen}, key=lambda n: n or 0):
                 mine = [s for s in chosen if s.measurand.n_angles == n_angles]
                 label = "pixels" if n_angles is None else f"{n_angles} angles"
-                _plot_ours(ax, mine, _get_size, colours[n_angles], label)
+                _plot_ours(ax, mine, colours[n_angles], label)
                 is_last = n_angles == chosen[-1].measurand.n_angles
-                _plot_paper(ax, mine, _get_size, colours[n_angles], "paper" if is_last else None)
-            places = [_get_size(s.measurand) for s in chosen]
-            _finish_panel(ax, places, "class size", f"{FEATURES[feature]}, {protocol}")
+                _plot_paper(ax, mine, colours[n_angles], "paper" if is_last else None)
+            _finish_panel(ax, chosen, "class size", f"{FEATURES[feature]}, {protocol}")
         row[0].set_ylabel("accuracy")
     return figure
-
-
-def _get_angles(cell: Cell) -> int:
-    return cell.n_angles or 0
-
-
-def _get_size(cell: Cell) -> int:
-    return cell.class_size
 
 
 # ---------------------------------------------------------------- the robustness study

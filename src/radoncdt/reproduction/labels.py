@@ -67,9 +67,9 @@ def format_difference(value: float | None, standard_errors: float | None) -> str
     if value is None:
         return ""
     if standard_errors is None:
-        return f"{value:+.3f}"
+        return f"{value:+z.3f}"
     many = f"{standard_errors:+.1f}" if abs(standard_errors) < 10 else ("> 10" if standard_errors > 0 else "< -10")
-    return f"{value:+.3f} ({many} s.e.)" if value else "equal"
+    return f"{value:+z.3f} ({many} s.e.)" if value else "equal"
 
 
 def format_count(number: int, noun: str) -> str:

@@ -195,18 +195,10 @@ def compute_features(cell: Cell, images: NDArray[Any]) -> NDArray[Any]:
 
 def group_by_images(cells: Iterable[Cell]) -> list[list[Cell]]:
     """Group cells whose images are the same, except for the class size."""
-
-    def source(cell: Cell) -> tuple[Any, ...]:
-        return cell.table, cell.protocol, cell.dataset, cell.variant == FIT_CANVAS
-
-    return group_by(cells, source)
+    return group_by(cells, lambda cell: (cell.table, cell.protocol, cell.dataset, cell.variant == FIT_CANVAS))
 
 
 def group_by_features(cells: Iterable[Cell]) -> list[list[Cell]]:
-    """Group cells that share their images and the features of them."""
-
-    def features(cell: Cell) -> Cell:
-        variant = None if cell.variant == LOOSE_SOLVER else cell.variant
-        return replace(cell, norm=None, class_size=0, variant=variant)
-
-    return group_by(cells, features)
+    """Group cells with the same kind of features."""
+    changes = (HALF_CIRCLE, CLOSED_GRID)
+    return group_by(cells, lambda c: (c.dataset, c.feature, c.n_angles, c.variant if c.variant in changes else None))

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from radoncdt import _threads, _validation, datasets
+from radoncdt._extras import require
 from radoncdt._progress import Counter
 from radoncdt._typing import OnProgress
 from radoncdt._validation import ArgumentValueError
@@ -158,6 +159,8 @@ class Outcome:
 
 def prepare(out: str | os.PathLike[str], choice: Choice, mnist: datasets.Mnist | None) -> "Run":
     """Check the choice against the digits, make the folder, and read earlier measurements in it."""
+    for package in ("matplotlib", "jinja2"):  # needed at the end, and missed better at the beginning
+        require(package, "the reproduction", extra="reproduce")
     if mnist and choice.needs_digits:
         choice.check_digits(mnist)
     folder = Path(out)

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, NamedTuple
 
 from radoncdt.reproduction import baselines, labels, robustness, table1
 from radoncdt.reproduction.figures import CAPTIONS
@@ -12,7 +11,6 @@ from radoncdt.reproduction.measurement import NOTABLE, Measurand, Summary, group
 from radoncdt.reproduction.protocol import Cell
 from radoncdt.reproduction.robustness import Trial
 from radoncdt.reproduction.runner import PARTS, Outcome
-from radoncdt.reproduction.tables import TABLES
 
 __all__ = ["Entry", "Section", "describe_missing_baselines", "list_sections", "make_entry"]
 
@@ -84,8 +82,7 @@ _BASELINES = (
 )
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """The content of one place in a grid."""
 
     lines: Sequence[str]
@@ -95,41 +92,33 @@ class Entry:
     """−1 or 1 for a figure that is notably smaller or larger than the paper's."""
 
 
-@dataclass(frozen=True)
-class _Text:
-    kind: ClassVar = "text"
+class _Text(NamedTuple):
     text: str
     is_warning: bool = False
+    kind: str = "text"
 
 
-@dataclass(frozen=True)
-class _Subheading:
-    kind: ClassVar = "subheading"
+class _Subheading(NamedTuple):
     text: str
+    kind: str = "subheading"
 
 
-@dataclass(frozen=True)
-class _Grid:
-    kind: ClassVar = "grid"
+class _Grid(NamedTuple):
     header: Sequence[str]
     rows: Sequence[Sequence[Entry]]
+    kind: str = "grid"
 
 
-@dataclass(frozen=True)
-class _Illustration:
-    kind: ClassVar = "illustration"
+class _Illustration(NamedTuple):
     name: str
-
-    @property
-    def caption(self) -> str:
-        return CAPTIONS[self.name]
+    caption: str
+    kind: str = "illustration"
 
 
 _Block = _Text | _Subheading | _Grid | _Illustration
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """A titled part of the report."""
 
     title: str
@@ -143,7 +132,7 @@ class Section:
 
 def list_sections(outcome: Outcome, figures: Iterable[str]) -> list[Section]:
     """All sections of the report, with the figures that were drawn."""
-    shown = [_Illustration(name) for name in figures]
+    shown = [_Illustration(name, CAPTIONS[name]) for name in figures]
     sections = [_summarise(outcome), _describe_setup(outcome)]
     if outcome.checks:
         sections.append(_show_table1(outcome))
@@ -194,7 +183,7 @@ def _compare_cells(cells: Sequence[Summary[Cell]]) -> list[_Block]:
         worst = max(group, key=lambda s: abs(_subtract(s)))
         place = f"{labels.label_column(worst.measurand)}, {labels.label_row(worst.measurand)}"
         table = f"Table {worst.measurand.table[-1]}"
-        rows.append(_make_row(table, str(len(group)), *counts, f"{_subtract(worst):+.3f} ({place})"))
+        rows.append(_make_row(table, str(len(group)), *counts, f"{_subtract(worst):+z.3f} ({place})"))
     header = ["", "figures compared", "agree", "ours higher", "ours lower", "largest difference"]
     n = max(s.draws for s in cells)
     chance = _SINGLE_DRAW
@@ -222,9 +211,9 @@ def _compare_trials(trials: Sequence[Summary[Trial]]) -> str:
     trial, average = worst.measurand, sum(abs(_subtract(s)) for s in trials) / len(trials)
     return (
         f"Robustness: {format_count(len(trials), 'figure')} can be compared with the authors'. The mean absolute "
-        f"difference is {average:.3f}. The largest is {_subtract(worst):+.3f}, for {labels.METHODS[trial.method]} on "
-        f"{labels.SETS[trial.dataset]} with {trial.n_train} training images per class: ours {worst.mean:.3f}, theirs "
-        f"{_format_paper(worst)}."
+        f"difference is {average:.3f}. The largest is {_subtract(worst):+z.3f}, for {labels.METHODS[trial.method]} on "
+        f"the set {labels.SETS[trial.dataset]} with {trial.n_train} training images per class: ours {worst.mean:.3f}, "
+        f"theirs {_format_paper(worst)}."
     )
 
 
@@ -282,12 +271,12 @@ def _show_table1(outcome: Outcome) -> Section:
 
 
 def _show_table(name: str, outcome: Outcome, figures: Sequence[_Illustration]) -> Section:
-    """One of the Tables 2, 3 and 4. The first one explains the entries."""
+    """One of the Tables 2, 3 and 4. The first one explains the entries, and the first one with ties explains them."""
     blocks: list[_Block] = []
     n = outcome.choice.draws
     if outcome.cells[0].measurand.table == name:
         blocks.append(_Text(_ENTRIES.format(draws=format_count(n, "random draw"), n=n, notable=NOTABLE)))
-    if TABLES[name].classifier == "svm":
+    if next((s.measurand.table for s in outcome.cells if s.measurand.has_ties), "") == name:
         blocks.append(_Text(_TIES))
     if name == "table4":
         blocks.append(_Text(_FOLD_MAXIMUM))

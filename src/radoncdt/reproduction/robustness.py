@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from radoncdt import datasets
 from radoncdt._rcdt import pooled_nrcdt, rcdt
+from radoncdt.matching.affine_distance import affine_distances
 from radoncdt.matching.descriptors import describe
-from radoncdt.matching.registration import affine_distances
+from radoncdt.matching.plausible import Plausible
 from radoncdt.reproduction.baselines import BASELINES, LIBRARIES, is_installed
 from radoncdt.reproduction.measurement import Measurand, Measurement, group_by
 
@@ -257,7 +258,8 @@ def _by_registration(*, reflections: bool = True, **options: Any) -> _Comparison
 
     def compare(images: NDArray[Any], n_jobs: int | None) -> _Compare:
         found = describe(images, n_angles=N_ANGLES, n_levels=N_LEVELS, n_jobs=n_jobs, **options).astype(np.float32)
-        return _look_up(affine_distances(found, reflections=reflections, n_jobs=n_jobs).astype(np.float32))
+        distances = affine_distances(found, limits=Plausible(reflections=reflections), n_jobs=n_jobs)
+        return _look_up(distances.astype(np.float32))
 
     return compare
 

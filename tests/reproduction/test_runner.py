@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from radoncdt import reproduction
-from radoncdt.reproduction import classifiers
+from radoncdt.reproduction import protocol
 from radoncdt.reproduction.store import FILE_NAME
 
 # ---------------------------------------------------------------- choices
@@ -49,11 +49,11 @@ def test_choices_can_be_short_or_arrays():
     assert reproduction.Choice(("table4", "table2")).parts == ("table2", "table4")
 
 
-def test_robustness_is_run_on_request_only():
+def test_robustness_is_run_on_request_only(tmp_path):
     assert "robustness" not in reproduction.PARTS
     assert reproduction.Choice("all").parts == reproduction.PARTS
     assert reproduction.Choice(("robustness", "all")).parts == (*reproduction.PARTS, "robustness")
-    assert reproduction.Choice().list_trials() == []
+    assert reproduction.prepare(tmp_path, reproduction.Choice("table3"), None).trials == []
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_a_second_run_measures_nothing_again(report, small, digits, tmp_path, mo
     folder = tmp_path / "copy"
     shutil.copytree(report[0], folder)
     before = read_records(folder)
-    monkeypatch.setattr(classifiers, "draw_images", lambda *_: pytest.fail("measured again"))
+    monkeypatch.setattr(protocol, "draw_images", lambda *_: pytest.fail("measured again"))
     run = reproduction.prepare(folder, replace(small, parts=("table4", "table2")), digits)
     assert run.done == run.total > 0
     run.measure()

@@ -13,19 +13,7 @@ from radoncdt._extras import require
 from radoncdt._typing import Floats
 from radoncdt.measures import covariance, mean
 
-__all__ = [
-    "BASELINES",
-    "LIBRARIES",
-    "MAX_DEGREE",
-    "SIDE",
-    "SPREAD",
-    "compute_hog",
-    "compute_hu_moments",
-    "compute_zernike_moments",
-    "find_versions",
-    "is_installed",
-    "whiten",
-]
+__all__ = ["BASELINES", "LIBRARIES", "MAX_DEGREE", "SIDE", "find_versions", "is_installed"]
 
 LIBRARIES = {"hu": "scikit-image", "zernike": "mahotas", "hog": "scikit-image"}
 """The library that computes each baseline."""

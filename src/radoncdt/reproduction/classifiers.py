@@ -13,30 +13,11 @@ from numpy.typing import NDArray
 from radoncdt import datasets
 from radoncdt._typing import Floats
 from radoncdt._validation import ArgumentValueError
+from radoncdt.reproduction import protocol
 from radoncdt.reproduction.measurement import Measurement
-from radoncdt.reproduction.protocol import (
-    LOOSE_SOLVER,
-    N_FOLDS,
-    SOURCES,
-    Cell,
-    Draw,
-    compute_features,
-    draw_images,
-    group_by_features,
-    group_by_images,
-)
+from radoncdt.reproduction.protocol import N_FOLDS, Cell, Draw
 
-__all__ = [
-    "LOOSE_TOLERANCE",
-    "METRICS",
-    "fit_linear_svm",
-    "fit_loose_svm",
-    "measure_cells",
-    "measure_folds",
-    "measure_nearest",
-    "measure_references",
-    "split_folds",
-]
+__all__ = ["LOOSE_TOLERANCE", "METRICS", "fit_linear_svm", "measure_cells", "measure_folds"]
 
 METRICS = {"inf": "chebyshev", "2": "euclidean"}
 """SciPy's names of the norms."""
@@ -50,9 +31,9 @@ _Solver = Callable[[Floats, Floats], Floats]
 
 def measure_cells(cells: Sequence[Cell], draw: Draw) -> Iterator[tuple[Cell, Measurement]]:
     """Measure cells in one random draw. Images and features that several cells share are computed once."""
-    for shared in group_by_images(cells):
-        images, labels = draw_images(max(shared, key=lambda cell: cell.class_size), draw)
-        for group in group_by_features(shared):
+    for shared in protocol.group_by_images(cells):
+        images, labels = protocol.draw_images(max(shared, key=lambda cell: cell.class_size), draw)
+        for group in protocol.group_by_features(shared):
             if group[0].classifier == "nearest":
                 yield from _classify_nearest(group, images, labels)
             else:
@@ -66,11 +47,11 @@ def _classify_nearest(
     cells: Sequence[Cell], images: NDArray[Any], labels: NDArray[Any]
 ) -> Iterator[tuple[Cell, Measurement]]:
     """Classify symbols by the nearest template, and digits by the nearest of one image of each class."""
-    classes = SOURCES[cells[0].table].classes["academic"] if cells[0].dataset == "academic" else ()
+    classes = protocol.SOURCES[cells[0].table].classes["academic"] if cells[0].dataset == "academic" else ()
     if classes:
         drawn = datasets.templates(classes, canvas=images.shape[-1])
         images = np.concatenate([np.stack(list(drawn.values())), images])
-    references, samples = np.split(compute_features(cells[0], images), [len(classes)])
+    references, samples = np.split(protocol.compute_features(cells[0], images), [len(classes)])
     for cell in cells:
         metric = METRICS[str(cell.norm)]
         if classes:
@@ -108,9 +89,9 @@ def measure_references(samples: NDArray[Any], labels: NDArray[Any], class_size: 
 
 def _classify_folds(cells: Sequence[Cell], images: NDArray[Any]) -> Iterator[tuple[Cell, Measurement]]:
     size = max(cell.class_size for cell in cells)
-    features = compute_features(cells[0], np.concatenate([half[:size] for half in np.split(images, 2)]))
+    features = protocol.compute_features(cells[0], np.concatenate([half[:size] for half in np.split(images, 2)]))
     for cell in cells:
-        solver = fit_loose_svm if cell.variant == LOOSE_SOLVER else fit_linear_svm
+        solver = fit_loose_svm if cell.variant == protocol.LOOSE_SOLVER else fit_linear_svm
         yield cell, measure_folds(features, cell.class_size, solver=solver)
 
 

@@ -21,8 +21,7 @@ from radoncdt.reproduction.tables import TABLES
 
 __all__ = ["WHOLE_RUN", "render", "write_report"]
 
-WHOLE_RUN = "the whole run, by the clock"
-"""The last of the steps in `Outcome.seconds`."""
+WHOLE_RUN = "the whole run, by the clock"  # the last of the steps in `Outcome.seconds`
 
 _TITLE = "The experiments of the paper, run by radoncdt"
 _RECORDS = ("table1", *TABLES, "variants", "robustness", "robustness_curves")
@@ -92,15 +91,10 @@ def _list_records(outcome: Outcome) -> dict[str, list[dict[str, Any]]]:
 
 
 def _compare(published: Summary[Cell], otherwise: Summary[Cell], title: str) -> dict[str, Any]:
-    cell = published.measurand
+    names = ("table", "dataset", "feature", "norm", "n_angles", "class_size")
     return {
         "variant": title,
-        "table": cell.table,
-        "dataset": cell.dataset,
-        "feature": cell.feature,
-        "norm": cell.norm,
-        "n_angles": cell.n_angles,
-        "class_size": cell.class_size,
+        **{name: getattr(published.measurand, name) for name in names},
         "paper_mean": published.paper_mean,
         "published_mean": published.mean,
         "otherwise_mean": otherwise.mean,

@@ -24,10 +24,8 @@ from radoncdt.reproduction.tables import TABLES, Variant, find_printed, list_var
 
 __all__ = ["MORE_PARTS", "PARTS", "Choice", "Outcome", "Run", "prepare"]
 
-PARTS = ("table1", *TABLES, "figures", "variants")
-"""The parts of the paper, which "all" stands for."""
-MORE_PARTS = ("robustness",)
-"""Parts that take long and run only on request."""
+PARTS = ("table1", *TABLES, "figures", "variants")  # the parts of the paper, which "all" stands for
+MORE_PARTS = ("robustness",)  # parts that take long and run only on request
 
 _M = TypeVar("_M", bound=Measurand)
 
@@ -110,24 +108,6 @@ class Choice:
             reason = f"because {mnist.source} has only {most} images of one of the digits"
             raise ArgumentValueError("sizes", f"must be at most {most}, {reason}, got {max(self.sizes)}")
 
-    def list_cells(self, mnist: datasets.Mnist | None) -> list[Cell]:
-        """All cells of the tables."""
-        return [
-            cell
-            for name, table in TABLES.items()
-            for protocol in self.protocols
-            for cell in table.list_cells(protocol, angles=self.angles, sizes=self.sizes, mnist=mnist)
-            if name in self.parts
-        ]
-
-    def list_trials(self) -> list[Trial]:
-        """All trials of the robustness study."""
-        return robustness.list_trials(self.repetitions) if "robustness" in self.parts else []
-
-    def list_variants(self, mnist: datasets.Mnist | None) -> list[Variant]:
-        """All variants of the protocol."""
-        return list_variants(self.angles, self.sizes, mnist) if "variants" in self.parts else []
-
 
 @dataclass(frozen=True)
 class Outcome:
@@ -173,10 +153,13 @@ class Run:
 
     def __init__(self, choice: Choice, mnist: datasets.Mnist | None, folder: Path) -> None:
         self.choice, self.mnist, self.folder = choice, mnist, folder
-        self.trials = choice.list_trials()
+        self.trials = robustness.list_trials(choice.repetitions) if "robustness" in choice.parts else []
         self.setup = describe_setup(choice.seed, mnist) | (baselines.find_versions() if self.trials else {})
         self.store = RunStore(folder, self.setup)
-        self.cells, self.variants = choice.list_cells(mnist), choice.list_variants(mnist)
+        chosen: dict[str, Any] = {"angles": choice.angles, "sizes": choice.sizes, "mnist": mnist}
+        tables = [table for name, table in TABLES.items() if name in choice.parts]
+        self.cells = [c for table in tables for p in choice.protocols for c in table.list_cells(p, **chosen)]
+        self.variants = list_variants(**chosen) if "variants" in choice.parts else []
         varied = [cell for variant in self.variants for pair in variant.pairs for cell in pair]
         self._wanted = list(dict.fromkeys([*self.cells, *varied]))
         self._checks: list[table1.Check] = []

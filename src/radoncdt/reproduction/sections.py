@@ -183,11 +183,11 @@ def _compare_cells(cells: Sequence[Summary[Cell]]) -> list[_Block]:
         worst = max(group, key=lambda s: abs(_subtract(s)))
         place = f"{labels.label_column(worst.measurand)}, {labels.label_row(worst.measurand)}"
         table = f"Table {worst.measurand.table[-1]}"
-        rows.append(_make_row(table, str(len(group)), *counts, f"{_subtract(worst):+z.3f} ({place})"))
+        rows.append(_make_row(table, str(len(judged or group)), *counts, f"{_subtract(worst):+z.3f} ({place})"))
     header = ["", "figures compared", "agree", "ours higher", "ours lower", "largest difference"]
     n = max(s.draws for s in cells)
     chance = _SINGLE_DRAW
-    if n > 1:  # the difference of a normal variable from the mean of n others, in standard errors, has a t distribution
+    if n > 1:  # normal variables differ from the mean of n others by Student's t with n − 1 degrees, in standard errors
         chance = _CHANCE.format(draws=format_count(n, "draw"), share=2 * stdtr(n - 1, -NOTABLE))
     blocks: list[_Block] = [_Text(f"{_AGREEMENT.format(notable=NOTABLE)} {chance}"), _Grid(header, rows)]
     groups = group_by(cells, lambda s: (s.measurand.table, labels.label_column(s.measurand)))

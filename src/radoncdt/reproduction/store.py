@@ -31,15 +31,10 @@ __all__ = ["FILE_NAME", "RunStore", "describe_setup", "find_modules", "hash_code
 
 FILE_NAME = "runs.jsonl"
 
-_KINDS: dict[str, type[Measurand]] = {"cell": Cell, "trial": Trial}
-"""The key of a line, and the type of the measurand that it holds."""
-
+_KINDS: dict[str, type[Measurand]] = {"cell": Cell, "trial": Trial}  # types of measurands by the key of a line
 _LIBRARIES = ("numpy", "scipy", "scikit-learn")
-_OPTIONAL = {"digits", *baselines.LIBRARIES.values()}
-"""Entries of a set-up that only some measurements depend on."""
-
-_MEASURING = ("radoncdt.reproduction.classifiers", "radoncdt.reproduction.robustness")
-"""The modules that measure."""
+_OPTIONAL = {"digits", *baselines.LIBRARIES.values()}  # entries of a set-up that only some measurements depend on
+_MEASURING = ("radoncdt.reproduction.classifiers", "radoncdt.reproduction.robustness")  # the modules that measure
 
 # ---------------------------------------------------------------- what decides a figure
 

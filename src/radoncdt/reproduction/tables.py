@@ -7,17 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from radoncdt import datasets
+from radoncdt.reproduction import protocol
 from radoncdt.reproduction.classifiers import LOOSE_TOLERANCE, METRICS
 from radoncdt.reproduction.measurement import Measurand, Printed
-from radoncdt.reproduction.protocol import (
-    CLOSED_GRID,
-    FIT_CANVAS,
-    HALF_CIRCLE,
-    LOOSE_SOLVER,
-    N_SHARED_MAPS,
-    Cell,
-    count_digits,
-)
+from radoncdt.reproduction.protocol import Cell, count_digits
 from radoncdt.reproduction.robustness import Trial
 
 __all__ = ["TABLES", "Table", "Variant", "find_printed", "list_variants"]
@@ -195,7 +188,7 @@ def list_variants(
     return [
         Variant(
             "Shared maps",
-            f"{N_SHARED_MAPS} maps for all images",
+            f"{protocol.N_SHARED_MAPS} maps for all images",
             "a map for each image",
             [(cell, replace(cell, protocol="independent")) for cell in _select_most_angles(four)],
         ),
@@ -203,20 +196,20 @@ def list_variants(
             "Canvas",
             "the canvas stays as it is",
             "enlarged by each step, and resized",
-            vary(FIT_CANVAS, [*_select_most_angles(three), *_select_most_angles(four)]),
+            vary(protocol.FIT_CANVAS, [*_select_most_angles(three), *_select_most_angles(four)]),
         ),
-        Variant("Full circle", "maximum over the circle", "over [0, π) alone", vary(HALF_CIRCLE, two)),
+        Variant("Full circle", "maximum over the circle", "over [0, π) alone", vary(protocol.HALF_CIRCLE, two)),
         Variant(
             "Grid of angles",
             "πk/n in [0, π)",
             "n angles from 0 to π, both included",
-            vary(CLOSED_GRID, dict.fromkeys([*two, *some])),
+            vary(protocol.CLOSED_GRID, dict.fromkeys([*two, *some])),
         ),
         Variant(
             "Solver",
             "solved to the end",
             f"LIBLINEAR, tolerance {LOOSE_TOLERANCE}",
-            vary(LOOSE_SOLVER, _select_size(four, min)),
+            vary(protocol.LOOSE_SOLVER, _select_size(four, min)),
         ),
     ]
 

@@ -1,6 +1,7 @@
 """Measurements on disk, and the set-up that they depend on."""
 
 import ast
+import hashlib
 import json
 import shutil
 import sys
@@ -111,6 +112,22 @@ def test_a_trial_depends_on_its_library_only(tmp_path):
     RunStore(tmp_path, setup).add(TRIAL, 0, votes, 1)
     assert RunStore(tmp_path, {**setup, "digits": "b", "scikit-image": "2"}).read_draws(TRIAL, 1) == {0: votes}
     assert (TRIAL, 0) not in RunStore(tmp_path, {**setup, "mahotas": "2"})
+
+
+def test_runs_of_earlier_versions_are_read(tmp_path):
+    """Lines as they were first written, when the set-up was the same."""
+    common = '"draw": 0, "accuracies": [0.5, 1.0], "ties": null, "seconds": 2.0}'
+    setups = [{"seed": 0, "digits": "a"}, {"seed": 0, "digits": None}, {"seed": 0, "digits": None, "mahotas": "1"}]
+    keys = [hashlib.sha256(json.dumps(setup, sort_keys=True).encode()).hexdigest()[:16] for setup in setups]
+    digits = Cell("table2", "published", "linmnist", "mnrcdt", "2", "nearest", 2, 2)
+    plain = replace(TRIAL, method="mnrcdt")
+    measured = [(keys[0], "cell", digits), (keys[1], "trial", plain), (keys[2], "trial", TRIAL)]
+    lines = [json.dumps({"setup": key, "is": setup}) for key, setup in zip(keys, setups)]
+    lines += [f'{{"setup": "{key}", "{kind}": {json.dumps(asdict(found))}, {common}' for key, kind, found in measured]
+    (tmp_path / FILE_NAME).write_text("\n".join([*lines, ""]))
+    store = RunStore(tmp_path, {"seed": 0, "digits": "a", "mahotas": "1", "scikit-image": "2"})
+    for _, _, found in measured:
+        assert store.read_draws(found, 1) == {0: Measurement([0.5, 1.0])}
 
 
 def test_the_format_of_the_lines_is_kept(tmp_path):

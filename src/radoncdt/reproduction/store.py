@@ -156,6 +156,7 @@ class RunStore:
         """The part of the set-up that a measurement depends on, and its hash."""
         unneeded = _OPTIONAL - measurand.requirements
         setup = {name: value for name, value in self._setup.items() if name not in unneeded}
+        setup.setdefault("digits", None)
         return hashlib.sha256(json.dumps(setup, sort_keys=True).encode()).hexdigest()[:16], setup
 
     def _append(self, text: str) -> None:

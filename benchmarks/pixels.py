@@ -21,12 +21,13 @@ from threadpoolctl import threadpool_limits
 
 from radoncdt import datasets
 from radoncdt.datasets.affine import AffineMaps, move
-from radoncdt.reproduction import paper, svm
-from radoncdt.reproduction.cells import Cell, Measurement, Result, summarise
-from radoncdt.reproduction.folds import measure_folds
-from radoncdt.reproduction.protocol import N_SHARED_MAPS
-from radoncdt.reproduction.table4 import TABLE
+from radoncdt.reproduction import Cell, Measurement, Summary
+from radoncdt.reproduction.classifiers import fit_linear_svm, measure_folds
+from radoncdt.reproduction.measurement import summarise
+from radoncdt.reproduction.protocol import N_SHARED_MAPS, SOURCES
+from radoncdt.reproduction.tables import find_printed
 
+SOURCE = SOURCES["table4"]
 SIZES = (10, 50, 250, 500)
 N_DRAWS = 10
 WORD = 2**64
@@ -36,7 +37,7 @@ Images = NDArray[np.float64]
 
 def digits(mnist: datasets.Mnist) -> Images:
     """The digits on their canvas, before any map."""
-    first = [mnist.first(digit, max(SIZES)) for digit in TABLE.classes["linmnist"]]
+    first = [mnist.first(digit, max(SIZES)) for digit in SOURCE.classes["linmnist"]]
     return np.pad(np.concatenate(first) / 255.0, ((0, 0), (14, 14), (14, 14)))
 
 
@@ -53,7 +54,7 @@ class AuthorsGenerator(np.random.Generator):
 
     def random(self, size: Any = None, *_: Any, **__: Any) -> Any:
         """Numbers in [0, 1), in the order in which `AffineDistribution.maps` uses them: (10, 8)."""
-        low, high = TABLE.distribution.scale
+        low, high = SOURCE.distribution.scale
         rows = []
         for i in range(1, N_SHARED_MAPS + 1):
             scale, angle, shear_x, shear_y, down, right = julia_numbers(i % N_SHARED_MAPS, 6)
@@ -79,27 +80,27 @@ def julia_numbers(seed: int, n: int) -> list[float]:
 
 
 def maps(distribution: datasets.AffineDistribution, draw: int) -> AffineMaps:
-    """The maps of a draw, one per image; `TABLE.images` draws the same."""
+    """The maps of a draw, one per image; `radoncdt.reproduction.protocol.draw_images` draws the same."""
     rng = AuthorsGenerator() if draw == AUTHORS else np.random.default_rng([0, 4, 1, 0, draw])
     few = distribution.maps(N_SHARED_MAPS, rng)
     index = np.arange(2 * max(SIZES)) % N_SHARED_MAPS
     return AffineMaps(*(part[index] for part in few))
 
 
-def once(images: Images, draw: int, distribution: datasets.AffineDistribution = TABLE.distribution) -> Images:
+def once(images: Images, draw: int, distribution: datasets.AffineDistribution = SOURCE.distribution) -> Images:
     """Move every digit by its map, sampled once."""
     return _scaled(move(images, maps(distribution, draw), circular=True, stacklevel=None))
 
 
 def fitted(images: Images, draw: int) -> Images:
     """The same with a canvas that rotations and shears enlarge, and that is resized."""
-    return once(images, draw, replace(TABLE.distribution, fit_canvas=True))
+    return once(images, draw, replace(SOURCE.distribution, fit_canvas=True))
 
 
 def in_steps(images: Images, draw: int, *, fit_canvas: bool = False) -> Images:
     """Move every digit in three steps, each of them sampled."""
-    still = replace(TABLE.distribution, scale=(1.0, 1.0), rotation=0.0, shear=0.0, shift=0.0, fit_canvas=fit_canvas)
-    whole = TABLE.distribution
+    still = replace(SOURCE.distribution, scale=(1.0, 1.0), rotation=0.0, shear=0.0, shift=0.0, fit_canvas=fit_canvas)
+    whole = SOURCE.distribution
     for step in (
         replace(still, scale=whole.scale),
         replace(still, rotation=whole.rotation),
@@ -111,7 +112,7 @@ def in_steps(images: Images, draw: int, *, fit_canvas: bool = False) -> Images:
 
 def nearest(images: Images, draw: int) -> Images:
     """Move every digit by its map, and take the value of the nearest pixel."""
-    drawn, centre = maps(TABLE.distribution, draw), np.array(images.shape[1:]) / 2 - 0.5
+    drawn, centre = maps(SOURCE.distribution, draw), np.array(images.shape[1:]) / 2 - 0.5
     flip = np.array([[0, -1], [1, 0]])  # from (x, y), y up, to (row, column)
     moved = []
     for image, matrix, (right, up) in zip(images, drawn.matrices, drawn.shifts.astype(int)):
@@ -133,16 +134,16 @@ def liblinear(features: Images, signs: Images) -> Images:
 
 
 def with_c(c: float) -> Callable[..., Images]:
-    return lambda features, signs: svm.linear_svm(features, signs, c=c)
+    return lambda features, signs: fit_linear_svm(features, signs, c=c)
 
 
 def authors(images: Images) -> dict[str, tuple[Images, Callable[..., Images]]]:
     """The features with the maps of the authors, and the solver."""
     return {
-        "the authors' ten maps": (once(images, AUTHORS), svm.linear_svm),
+        "the authors' ten maps": (once(images, AUTHORS), fit_linear_svm),
         "the authors' ten maps, canvas enlarged and resized, sampled after each step": (
             in_steps(images, AUTHORS, fit_canvas=True),
-            svm.linear_svm,
+            fit_linear_svm,
         ),
     }
 
@@ -152,19 +153,19 @@ def changes(images: Images, draw: int) -> dict[str, tuple[Images, Callable[..., 
     pixels = once(images, draw).reshape(len(images), -1)
     ones = np.ones((len(images), 1))
     return {
-        "as published": (pixels, svm.linear_svm),
-        "intercept, as a constant feature of 1": (np.hstack([pixels, ones]), svm.linear_svm),
-        "grey values from 0 to 255": (255 * pixels, svm.linear_svm),
+        "as published": (pixels, fit_linear_svm),
+        "intercept, as a constant feature of 1": (np.hstack([pixels, ones]), fit_linear_svm),
+        "grey values from 0 to 255": (255 * pixels, fit_linear_svm),
         "C = 0.01": (pixels, with_c(0.01)),
         "C = 100": (pixels, with_c(100.0)),
         "LIBLINEAR, primal, tolerance 0.01": (pixels, liblinear),
-        "digits transposed before the maps": (once(images.transpose(0, 2, 1), draw), svm.linear_svm),
-        "nearest pixel instead of bilinear": (nearest(images, draw), svm.linear_svm),
-        "sampled after each of three steps": (in_steps(images, draw), svm.linear_svm),
-        "canvas enlarged and resized": (fitted(images, draw), svm.linear_svm),
+        "digits transposed before the maps": (once(images.transpose(0, 2, 1), draw), fit_linear_svm),
+        "nearest pixel instead of bilinear": (nearest(images, draw), fit_linear_svm),
+        "sampled after each of three steps": (in_steps(images, draw), fit_linear_svm),
+        "canvas enlarged and resized": (fitted(images, draw), fit_linear_svm),
         "canvas enlarged and resized, sampled after each step": (
             in_steps(images, draw, fit_canvas=True),
-            svm.linear_svm,
+            fit_linear_svm,
         ),
     }
 
@@ -181,7 +182,7 @@ def table(mnist: datasets.Mnist) -> list[str]:
                     measurement = measure_folds(values.reshape(len(images), -1), size, solver=solver)
                     found.setdefault(name, {}).setdefault(size, {})[draw] = measurement
     cells = [Cell("table4", "published", "linmnist", "euclidean", None, "svm", None, size) for size in SIZES]
-    printed: list[Any] = [paper.figure_of(cell) for cell in cells]
+    printed: list[Any] = [find_printed(cell) for cell in cells]
     lines = [
         f"| change | {' | '.join(f'class size {size}' for size in SIZES)} |",
         "|---|" + "---|" * len(SIZES),
@@ -193,7 +194,7 @@ def table(mnist: datasets.Mnist) -> list[str]:
     return lines
 
 
-def entry(result: Result) -> str:
+def entry(result: Summary[Cell]) -> str:
     """The mean, and the difference from the paper in standard errors if there are several draws."""
     errors = result.standard_errors
     return f"{result.mean:.3f}" + (f" ({errors:+.1f})" if errors is not None else "")

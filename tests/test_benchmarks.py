@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 import radoncdt
 from radoncdt import datasets, plot
-from radoncdt.reproduction import table4
+from radoncdt.reproduction.protocol import Cell, Draw, draw_images
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
@@ -269,7 +269,8 @@ def test_the_pictures_show_what_was_measured(make):
 
 def test_the_pixels_are_those_of_the_protocol():
     mnist = datasets.load_mnist()
-    images = table4.TABLE.images("linmnist", "published", max(pixels.SIZES), 0, 3, mnist)[0]
+    cell = Cell("table4", "published", "linmnist", "euclidean", None, "svm", None, max(pixels.SIZES))
+    images = draw_images(cell, Draw(0, 3, mnist))[0]
     assert_allclose(pixels.once(pixels.digits(mnist), 3), images, atol=1e-5)
     nearest = pixels.nearest(pixels.digits(mnist), 3)
     assert np.corrcoef(nearest.ravel(), images.ravel())[0, 1] > 0.9
@@ -281,6 +282,7 @@ def test_the_numbers_of_julia_are_those_it_documents():
     assert pixels.julia_numbers(1234, 2) == [0.32597672886359486, 0.5490511363155669]
 
 
+@pytest.mark.slow
 def test_the_table_of_the_pixels_is_what_the_script_prints():
     """Up to a few predictions: LIBLINEAR stops early, and rounding differs between processors."""
     number = re.compile(r"[-+]?\d+\.\d+")

@@ -33,7 +33,7 @@ from radoncdt.catalogue.p_values import FITTED
 from radoncdt.catalogue.records import EntryRow, packed
 from radoncdt.catalogue.search import PLAUSIBLE
 from radoncdt.catalogue.store import SETTINGS, Entry
-from radoncdt.datasets.drawing import draw
+from radoncdt.datasets import draw
 from radoncdt.ink import find_ink
 from radoncdt.matching.index import lower_bounds
 

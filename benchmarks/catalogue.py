@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -175,8 +176,7 @@ def _make_large(path: Path) -> None:
         store = catalogue._store
         for start in range(0, LARGE, 500):
             images = [draw(mark.lines, size=128, line_width=2) for mark in marks[start : start + 500]]
-            n_angles, n_levels, moments, nu, trim = SETTINGS
-            found = radoncdt.describe(images, n_angles=n_angles, n_levels=n_levels, moments=moments, nu=nu, trim=trim)
+            found = radoncdt.describe(images, **asdict(SETTINGS))
             entries = []
             for k, image in enumerate(images):
                 number, box = start + k, box_of(image)
@@ -242,10 +242,10 @@ def _print_growth(catalogue: Catalogue, pages: list[NDArray[np.uint8]]) -> None:
     with catalogue._opened() as (snapshot, index):
         some = index.numbers[: len(index.numbers) // 10]
         for image in pages:
-            query = radoncdt.describe(find_ink(image, kind="drawing"), **SETTINGS._asdict())
-            few = index.nearest(snapshot, query, FITTED, among=some, plausible=PLAUSIBLE).compared
+            query = radoncdt.describe(find_ink(image, kind="drawing"), **asdict(SETTINGS))
+            few = index.nearest(snapshot, query, FITTED, among=some, limits=PLAUSIBLE).compared
             begin = time.perf_counter()
-            all_ = index.nearest(snapshot, query, FITTED, plausible=PLAUSIBLE).compared
+            all_ = index.nearest(snapshot, query, FITTED, limits=PLAUSIBLE).compared
             seconds.append(time.perf_counter() - begin)
             counts.append((few, all_))
     few, all_ = np.sum(counts, axis=0)

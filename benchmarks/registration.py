@@ -37,8 +37,11 @@ import radoncdt
 from benchmarks.report import Parts, Row, run_parts
 from benchmarks.timing import time_interleaved
 from radoncdt import datasets
-from radoncdt.matching.descriptors import ROBUST, spectrum_of
-from radoncdt.matching.registration import CREDIBLE_DISTANCE, Plausible, best_registration, turned_distances
+from radoncdt.matching.affine_distance import compute_distances
+from radoncdt.matching.alignment import find_registration
+from radoncdt.matching.descriptors import ROBUST, compute_spectrum
+from radoncdt.matching.plausible import Plausible
+from radoncdt.matching.registration import CREDIBLE_DISTANCE
 
 MAPS = datasets.AffineDistribution(scale=(0.6, 1.3), isotropic=False, mirror=True, rotation=180, shear=30, shift=20)
 EASY = datasets.AffineDistribution(rotation=20, shift=20)
@@ -73,9 +76,12 @@ def make_digits(ones: bool, factor: int, seed: int) -> Cases:
     return Cases(images, *datasets.random_affine(images, MAPS, seed), (np.eye(2),))
 
 
-def make_finder(**options: Any) -> Callable[[NDArray[Any], NDArray[Any]], Found]:
+def make_finder(reflections: bool = True, **settings: Any) -> Callable[[NDArray[Any], NDArray[Any]], Found]:
+    """Make a function that registers two images."""
+
     def find(moving: NDArray[Any], fixed: NDArray[Any]) -> Found:
-        found = best_registration(moving, fixed, Plausible(), n_jobs=1, **options)
+        plausible, chosen = Plausible(reflections=reflections), radoncdt.DescriptorSettings(**settings)
+        found = find_registration(moving, fixed, plausible, n_jobs=1, settings=chosen)
         return found.matrix, found.shift
 
     return find
@@ -267,7 +273,7 @@ def accuracy() -> Iterator[Row]:
 def find_coarsely(moving: NDArray[Any], fixed: NDArray[Any]) -> Found:
     """Find the map without refinement. Without reflections, shapes that are their own mirror images have one map."""
     first, second = (radoncdt.describe(image, n_jobs=1) for image in (moving, fixed))
-    found = best_registration(first, second, Plausible(), reflections=False, n_jobs=1)
+    found = find_registration(first, second, Plausible(reflections=False), n_jobs=1)
     return found.matrix, found.shift
 
 
@@ -318,7 +324,9 @@ def dense() -> Iterator[Row]:
     times = time_interleaved(
         {
             "exact": lambda: radoncdt.register(grey, turned, n_jobs=1),
-            "robust": lambda: radoncdt.register(grey, turned, n_jobs=1, moments="robust"),
+            "robust": lambda: radoncdt.register(
+                grey, turned, n_jobs=1, settings=radoncdt.DescriptorSettings(moments="robust")
+            ),
         },
         rounds=10,
     )
@@ -337,7 +345,7 @@ def speed() -> Iterator[Row]:
     queries = radoncdt.describe(datasets.random_affine(np.concatenate(sets)[chosen], turned, 2)[0])
     for precision in ("float32", "float64"):
         x, y = queries.astype(precision), entries[:2000].astype(precision)
-        times = time_interleaved({"all": lambda x=x, y=y: turned_distances(x, y, True, Plausible(), 1)}, rounds=5)  # type: ignore[misc]
+        times = time_interleaved({"all": lambda x=x, y=y: compute_distances(x, y, Plausible(), 1)}, rounds=5)  # type: ignore[misc]
         per_second = len(x) * len(y) / times["all"].min()
         yield f"thousands of pairs per second, 64 × 64, {precision}, one thread", per_second / 1e3, "≥", 300
         model = radoncdt.AffineNeighbors(10).fit(entries.astype(precision))
@@ -347,7 +355,7 @@ def speed() -> Iterator[Row]:
         one = time_interleaved({"search": lambda x=x, model=model: model.kneighbors(x[:1])}, rounds=5)["search"].min()  # type: ignore[misc]
         yield "the same, one query per call", one * 1e3, "≤", 15
         distances, indices = model.kneighbors(x)
-        every = turned_distances(x, entries.astype(precision), True, Plausible(), 1)
+        every = compute_distances(x, entries.astype(precision), Plausible(), 1)
         order = np.argsort(every, axis=1, kind="stable")[:, :10]
         different = (indices != order).sum() + (distances != np.take_along_axis(every, order, axis=1)).sum()
         yield "neighbours or distances that differ from the full search", float(different), "≤", 0
@@ -366,7 +374,7 @@ def bounds(queries: radoncdt.Descriptors, entries: radoncdt.Descriptors, every: 
         return np.concatenate([some.values, -some.values[:, :, ::-1]], axis=1).astype(np.float32)
 
     def magnitudes(some: radoncdt.Descriptors) -> NDArray[Any]:
-        return np.abs(spectrum_of(some.values)).reshape(len(some), -1)
+        return np.abs(compute_spectrum(some.values)).reshape(len(some), -1)
 
     def order_statistics(some: radoncdt.Descriptors) -> NDArray[Any]:
         values = np.sort(circle(some), axis=1)

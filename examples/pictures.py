@@ -95,7 +95,11 @@ def registration() -> Picture:
     bent = datasets.salt(datasets.elastic(fixed, 3), 4, dots=(6, 6))
     rows = [
         ("fixed", fixed[0], radoncdt.register(moving, fixed[0])),
-        ("fixed, bent, with specks", bent[0], radoncdt.register(moving, bent[0], moments="robust", trim=1 / 16)),
+        (
+            "fixed, bent, with specks",
+            bent[0],
+            radoncdt.register(moving, bent[0], settings=radoncdt.DescriptorSettings(moments="robust", trim=1 / 16)),
+        ),
     ]
     facts = {"shape": shape, "maps": {title: str(found) for title, _, found in rows}}
 

@@ -3,6 +3,7 @@
 import csv
 import shutil
 import warnings
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -57,7 +58,7 @@ def test_it_finds_exactly_what_comparing_all_would_find(folder):
         everything = snapshot.descriptors(index.numbers)
         for k in range(6):
             ink = radoncdt.ink.read_ink(f"queries/q{k}.png", kind="drawing")
-            query = radoncdt.describe(ink, **index.settings._asdict()).astype(np.float32)
+            query = radoncdt.describe(ink, **asdict(index.settings)).astype(np.float32)
             distances = radoncdt.affine_distances(query, everything)[0]
             order = np.lexsort([index.numbers, distances])
             found = index.nearest(snapshot, query, 5)
@@ -94,7 +95,7 @@ def test_degenerate_ink_is_searched_for_or_refused(folder, ink):
     with Catalogue("marks.db") as catalogue, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            image, free = np.where(ink, 0, 255).astype(np.uint8), {"max_aspect": None, "max_shear": None}
+            image, free = np.where(ink, 0, 255).astype(np.uint8), {"limits": radoncdt.Plausible()}
             found = catalogue.search(image, kind="grey", ink="dark", **free).matches
         except InkError:
             return
@@ -184,7 +185,11 @@ def test_mirror_images_can_be_told_apart(folder):
     with Catalogue("marks.db") as catalogue:
         best = catalogue.search(mirrored).matches[0]
         assert (best.entry, best.registration.mirrored) == (2, True)
-        other = [match for match in catalogue.search(mirrored, reflections=False, top=24).matches if match.entry == 2]
+        other = [
+            match
+            for match in catalogue.search(mirrored, top=24, limits=radoncdt.Plausible(reflections=False)).matches
+            if match.entry == 2
+        ]
         assert other[0].distance > 3 * best.distance
         assert not other[0].registration.mirrored
 
@@ -195,7 +200,7 @@ def test_maps_that_are_not_plausible_are_left_out(folder):
         best = catalogue.search(wide).matches[0]
         assert best.entry == 2
         assert best.registration.aspect == pytest.approx(3, rel=0.02)
-        for match in catalogue.search(wide, max_aspect=1.5, max_shear=10, top=24).matches:
+        for match in catalogue.search(wide, top=24, limits=radoncdt.Plausible(max_aspect=1.5, max_shear=10)).matches:
             assert match.registration.aspect <= 1.5 * 1.001
             assert abs(match.registration.shear) <= 10.01
 

@@ -281,7 +281,7 @@ def test_register_obeys_its_options(folder, capsys):
         (
             ["moving.png", "fixed.png", "--max-aspect", "0.5"],
             2,
-            "--max-aspect must be a number at least 1, got 0.5",
+            "--max-aspect must be a number of at least 1, got 0.5",
         ),
         (
             ["moving.png", "fixed.png", "--out", "picture.txt"],

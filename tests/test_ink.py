@@ -372,7 +372,9 @@ MARK = datasets.watermarks(3)[2].image()
 
 
 def distance(a, b):
-    return float(radoncdt.affine_distances([a], [b], moments="robust", trim=1 / 16)[0, 0])
+    return float(
+        radoncdt.affine_distances([a], [b], settings=radoncdt.DescriptorSettings(moments="robust", trim=1 / 16))[0, 0]
+    )
 
 
 def test_a_clean_drawing_is_its_own_ink():

@@ -109,7 +109,7 @@ def test_pictures_carry_the_facts_they_show_and_no_version(tmp_path):
 
 def test_a_picture_without_facts_is_refused(tmp_path):
     plot.measure(IMAGE).figure.savefig(tmp_path / "plain.png")
-    with pytest.raises(ValueError, match=r"`path` must be a picture with facts in its metadata, got .*plain\.png"):
+    with pytest.raises(ValueError, match=r"`path` must be a PNG file with facts in its metadata, got .*plain\.png"):
         plot.read_facts(tmp_path / "plain.png")
     with pytest.raises(ValueError, match="not JSON compliant"):
         plot.save(plot.measure(IMAGE).figure, tmp_path / "nan.png", {"misfit": np.nan})
@@ -175,7 +175,7 @@ def test_overlays_of_clouds_and_of_maps_that_blow_up_are_drawn():
     first, second = (points.get_offsets() for points in ax.collections)
     assert_allclose(first, second, atol=0.2)
     far = radoncdt.Registration(1e6 * np.eye(2), np.zeros(2), 0.5, False)
-    assert max(plot.overlay(FLAG, FLAG, far).images[0].get_array().shape) <= plot.MOST_OF_A_PICTURE
+    assert max(plot.overlay(FLAG, FLAG, far).images[0].get_array().shape) <= plot.MAX_OVERLAY_SIDE
     plot.overlay(FLAG, cloud, far).figure.canvas.draw()
 
 

@@ -8,6 +8,7 @@ import pytest
 from files import run
 from marks import MARKS, save, save_marks
 
+import radoncdt
 from radoncdt.catalogue import Catalogue
 
 
@@ -33,7 +34,7 @@ def test_the_score_is_printed_and_sorts(folder, capsys):
     assert run("search", "m.db", "query.png", "--report", "r.html") == 0
     scores = re.findall(r"entry \d+ +score (\d\.\d{3})  misfit", capsys.readouterr().out)
     with Catalogue("m.db") as catalogue:
-        matches = catalogue.search("query.png", max_aspect=4.0, max_shear=60.0).matches
+        matches = catalogue.search("query.png", limits=radoncdt.Plausible(max_aspect=4.0, max_shear=60.0)).matches
     assert scores == [f"{match.score:.3f}" for match in matches] == sorted(scores)
     for match in matches:
         assert match.score == pytest.approx(match.misfit + match.distance / 4, rel=1e-12)
@@ -54,7 +55,7 @@ def test_limits_of_maps_have_defaults_and_can_be_lifted(folder, monkeypatch, opt
     search, seen = Catalogue.search, []
 
     def spied(self, image, **how):
-        seen.append((how["max_aspect"], how["max_shear"]))
+        seen.append((how["limits"].max_aspect, how["limits"].max_shear))
         return search(self, image, **how)
 
     monkeypatch.setattr(Catalogue, "search", spied)

@@ -268,7 +268,9 @@ def test_tiny_and_huge_clouds_are_like_others(scale):
     cloud = PointCloud(np.random.default_rng(0).normal(size=(9, 2)))
     other = PointCloud(cloud.points * scale)
     np.testing.assert_allclose(whitened(other), whitened(cloud), atol=1e-9)
-    found = radoncdt.register(cloud, other, n_angles=16)
+    found = radoncdt.register(cloud, other, settings=radoncdt.DescriptorSettings(n_angles=16))
     np.testing.assert_allclose(found.matrix, np.eye(2) * scale, atol=1e-9 * scale)
-    limited = radoncdt.register(other, cloud, n_angles=16, similarity=True)
+    limited = radoncdt.register(
+        other, cloud, limits=radoncdt.Plausible(similarity=True), settings=radoncdt.DescriptorSettings(n_angles=16)
+    )
     np.testing.assert_allclose(limited.matrix, np.eye(2) / scale, atol=1e-9 / scale)

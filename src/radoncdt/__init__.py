@@ -19,7 +19,15 @@ if TYPE_CHECKING:
         NormalizedRadonCDT,
         RadonCDT,
     )
-    from radoncdt.matching import Descriptors, Registration, affine_distances, describe, register
+    from radoncdt.matching import (
+        Descriptors,
+        DescriptorSettings,
+        Plausible,
+        Registration,
+        affine_distances,
+        describe,
+        register,
+    )
     from radoncdt.measures import PointCloud, covariance, mass, mean, push_forward
 
 __version__ = "0.1.0"
@@ -40,7 +48,15 @@ _MODULES = {
         "NormalizedRadonCDT",
         "RadonCDT",
     ),
-    "matching": ("Descriptors", "Registration", "affine_distances", "describe", "register"),
+    "matching": (
+        "DescriptorSettings",
+        "Descriptors",
+        "Plausible",
+        "Registration",
+        "affine_distances",
+        "describe",
+        "register",
+    ),
     "measures": ("PointCloud", "covariance", "mass", "mean", "push_forward"),
 }
 _SUBMODULES = ("catalogue", "datasets", "estimators", "folders", "ink", "matching", "plot", "reproduction")
@@ -49,9 +65,11 @@ _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 __all__ = [
     "AffineNeighbors",
     "AffineNeighborsClassifier",
+    "DescriptorSettings",
     "Descriptors",
     "NearestSubspaceClassifier",
     "NormalizedRadonCDT",
+    "Plausible",
     "PointCloud",
     "RadonCDT",
     "Registration",

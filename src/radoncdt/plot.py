@@ -1,8 +1,8 @@
-"""Pictures of the transforms. Needs matplotlib: ``pip install radoncdt[plot]``.
+"""Figures of the transforms. This module needs matplotlib: ``pip install 'radoncdt[plot]'``.
 
-Every function takes the `Axes` to draw on, or makes a new figure of its own, and returns the `Axes`. None touches
-pyplot, so no window opens and nothing is shared; ``ax.figure.savefig("picture.png")`` writes what was drawn. `save`
-writes it together with the facts that it shows, and `read_facts` reads these.
+Every function draws on the given `Axes`, or on a new figure, and returns the `Axes`. No function uses pyplot, so no
+window opens and no state is shared. ``ax.figure.savefig("picture.png")`` writes a figure. `save` adds the facts
+that a figure shows, and `read_facts` reads them.
 """
 
 import json
@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from PIL import Image
 
 from radoncdt import _validation
 from radoncdt._cdt import quantile_levels
+from radoncdt._extras import require
 from radoncdt._radon import radon
 from radoncdt._rcdt import max_nrcdt
 from radoncdt._rcdt import nrcdt as nrcdt_of
@@ -27,31 +27,43 @@ from radoncdt.directions import equispaced_angles
 from radoncdt.matching.registration import Registration
 from radoncdt.measures import Batch, PointCloud, push_forward
 
-try:
-    from matplotlib import colormaps
-    from matplotlib.axes import Axes
-    from matplotlib.colors import to_rgb
-    from matplotlib.figure import Figure
-except ImportError as error:
-    raise ImportError("radoncdt.plot needs matplotlib: pip install 'radoncdt[plot]'") from error
+require("matplotlib", "radoncdt.plot")
+from matplotlib import colormaps  # noqa: E402
+from matplotlib.axes import Axes  # noqa: E402
+from matplotlib.colors import to_rgb  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
 
-KINDS = ("image", "curves")
-ANGLES = "angle θ in degrees"
+__all__ = [
+    "confusion",
+    "measure",
+    "nrcdt",
+    "overlay",
+    "pipeline",
+    "pooled",
+    "rcdt",
+    "read_facts",
+    "save",
+    "sinogram",
+    "steps",
+]
+
+STYLES = ("image", "curves")
+ANGLE_LABEL = "angle θ in degrees"
 CYCLIC = colormaps["twilight"]
-OVERLAY = {"moving, moved": "#ff8000", "fixed": "#1a73e6"}
-MOST_OF_A_PICTURE = 2048
-"""Pixels along a side of an overlay."""
+OVERLAY_COLOURS = {"moving, moved": "#ff8000", "fixed": "#1a73e6"}
+MAX_OVERLAY_SIDE = 2048
+"""Largest side of an overlay, in pixels."""
 FACTS = "Facts"
-"""Keyword of the PNG metadata that holds the facts of a picture."""
+"""Keyword of the PNG metadata that holds the facts of a figure."""
 
 
 def measure(image: ArrayLike | PointCloud, *, ax: Axes | None = None) -> Axes:
-    """An image, dark where its mass is, or the points of a cloud, large where their weight is; x right, y up.
+    """Draw an image, dark where its mass is, or the points of a cloud, scaled by weight; x to the right and y up.
 
     >>> plot.measure(np.eye(3)).get_title()
     'μ'
     """
-    ax, item = _axes(ax), Batch.of_one(image, "image").items[0]
+    ax, item = _get_axes(ax), Batch.of_one(image, "image").items[0]
     if isinstance(item, PointCloud):
         sizes = min(100, 5000 / len(item)) * item.weights / item.weights.max()
         ax.scatter(item.points[:, 0], item.points[:, 1], s=sizes, color="black", linewidths=0)
@@ -64,29 +76,31 @@ def measure(image: ArrayLike | PointCloud, *, ax: Axes | None = None) -> Axes:
 
 
 def sinogram(image: ArrayLike | PointCloud, *, n_angles: int = 180, ax: Axes | None = None) -> Axes:
-    """Radon transform R_θ[μ]: densities of the projections on all directions of the half circle.
+    """Draw the Radon transform R_θ[μ]: densities of the projections on all directions of the half circle.
 
     >>> plot.sinogram(np.eye(3), n_angles=16).get_xlabel()
     'angle θ in degrees'
     """
-    ax, item = _axes(ax), Batch.of_one(image, "image").items[0]
+    ax, item = _get_axes(ax), Batch.of_one(image, "image").items[0]
     masses, edges = radon(item, n_angles=n_angles)
     density = masses / np.diff(edges)
-    low, high = _extent(masses, edges)
+    low, high = _mass_extent(masses, edges)
     grid = np.linspace(low, high, 2 * masses.shape[-1])
     rows = [np.interp(grid, (e[1:] + e[:-1]) / 2, d, 0, 0) for e, d in zip(edges, density)]
-    ax.imshow(np.transpose(rows), origin="lower", aspect="auto", cmap="magma", extent=(*_degrees(n_angles), low, high))
-    ax.set(xlabel=ANGLES, ylabel="⟨x, θ⟩ in pixels", title="Radon transform  $R_θ[μ]$", xticks=[0, 45, 90, 135])
+    ax.imshow(
+        np.transpose(rows), origin="lower", aspect="auto", cmap="magma", extent=(*_angle_extent(n_angles), low, high)
+    )
+    ax.set(xlabel=ANGLE_LABEL, ylabel="⟨x, θ⟩ in pixels", title="Radon transform  $R_θ[μ]$", xticks=[0, 45, 90, 135])
     return ax
 
 
-def _degrees(n_angles: int) -> tuple[float, float]:
-    """Where the columns of an image begin and end, for the angles 180° k/n to be in their middle."""
+def _angle_extent(n_angles: int) -> tuple[float, float]:
+    """The horizontal extent of an image whose columns are centred at the angles 180° k/n."""
     return -90 / n_angles, 180 - 90 / n_angles
 
 
-def _extent(masses: NDArray[Any], edges: NDArray[Any]) -> tuple[float, float]:
-    """Where there is mass in any direction."""
+def _mass_extent(masses: NDArray[Any], edges: NDArray[Any]) -> tuple[float, float]:
+    """The interval that holds the mass in all directions."""
     lows, highs = np.where(masses > 0, edges[:, :-1], np.inf), np.where(masses > 0, edges[:, 1:], -np.inf)
     return float(lows.min()), float(highs.max())
 
@@ -99,7 +113,7 @@ def rcdt(
     n_levels: int = 64,
     ax: Axes | None = None,
 ) -> Axes:
-    """R-CDT of an image: quantiles as an image over angles and levels, or as a fan of curves around the circle.
+    """Draw the R-CDT of an image: quantiles as an image over angles and levels, or one curve per direction.
 
     >>> plot.rcdt(np.eye(3), kind="curves", n_angles=8).get_xlabel()
     'level t'
@@ -116,7 +130,7 @@ def nrcdt(
     n_levels: int = 64,
     ax: Axes | None = None,
 ) -> Axes:
-    """NR-CDT of an image: normalised quantiles as an image over angles and levels, or as a fan of curves.
+    """Draw the NR-CDT of an image: normalised quantiles as an image over angles and levels, or one curve per direction.
 
     >>> plot.nrcdt(np.eye(3), n_angles=8).get_ylabel()
     'level t'
@@ -126,8 +140,8 @@ def nrcdt(
 
 
 def _quantiles(values: NDArray[np.float64], kind: str, ax: Axes | None, title: str, label: str) -> Axes:
-    _validation.choice(kind, "kind", KINDS)
-    ax = _axes(ax)
+    _validation.choice(kind, "kind", STYLES)
+    ax = _get_axes(ax)
     n_angles, n_levels = values.shape
     if kind == "image":
         largest = np.abs(values).max()
@@ -136,15 +150,15 @@ def _quantiles(values: NDArray[np.float64], kind: str, ax: Axes | None, title: s
             origin="lower",
             aspect="auto",
             cmap="RdBu_r",
-            extent=(*_degrees(n_angles), 0, 1),
+            extent=(*_angle_extent(n_angles), 0, 1),
             vmin=-largest,
             vmax=largest,
         )
         ax.figure.colorbar(picture, ax=ax, label=label)
-        ax.set(xlabel=ANGLES, ylabel="level t", xticks=[0, 45, 90, 135])
+        ax.set(xlabel=ANGLE_LABEL, ylabel="level t", xticks=[0, 45, 90, 135])
     else:
         levels = quantile_levels(n_levels)
-        circle = np.concatenate([values, -values[:, ::-1]])  # with the opposite directions
+        circle = np.concatenate([values, -values[:, ::-1]])  # including the opposite directions
         for angle, curve in zip(equispaced_angles(2 * n_angles), circle):
             ax.plot(levels, curve, color=CYCLIC(angle / np.pi), linewidth=0.8, alpha=0.8)
         ax.set(xlabel="level t", ylabel=label)
@@ -163,20 +177,20 @@ def pooled(
     level_grid: str = "midpoint",
     ax: Axes | None = None,
 ) -> Axes:
-    """Pooled curves such as the mNR-CDT, coloured by class, those of templates broad (Fig. 4 of the paper).
+    """Draw pooled curves such as the mNR-CDT, coloured by class, with broad lines for templates (Fig. 4 of the paper).
 
     Parameters
     ----------
     features : array (n, n_levels)
-        As `max_nrcdt` gives them.
+        Pooled features, as `max_nrcdt` returns them.
     labels : sequence (n,), optional
-        Their classes, which the legend names.
+        The classes of the curves, which the legend names.
     templates : array (k, n_levels), optional
-        Curves to draw broad, below the others.
+        Curves that are drawn with broad lines, below the others.
     template_labels : sequence (k,), optional
-        Their classes; by default the classes of `labels` in sorted order, one template each.
+        The classes of the templates; by default the sorted classes of `labels`, with one template each.
     pool : str
-        How they were pooled, for the labels of the figure.
+        The pool, for the labels of the figure.
     level_grid : {"midpoint", "uniform"}
         The levels of the features.
     ax : Axes, optional
@@ -202,7 +216,7 @@ def pooled(
     bold_names = default if template_labels is None else _labels(template_labels, "template_labels", len(bold))
     if names.dtype.kind != bold_names.dtype.kind:  # 1 and "1" are one class
         names, bold_names = names.astype(str), bold_names.astype(str)
-    ax, levels = _axes(ax), quantile_levels(curves.shape[1], level_grid)
+    ax, levels = _get_axes(ax), quantile_levels(curves.shape[1], level_grid)
     classes = np.unique(np.concatenate([names, bold_names]))
     for k, name in enumerate(classes):
         colour = f"C{k}" if len(classes) <= 10 else colormaps["turbo"](k / (len(classes) - 1))
@@ -224,12 +238,12 @@ def overlay(
     *,
     ax: Axes | None = None,
 ) -> Axes:
-    """A measure moved by a registration, in orange, over the one it was moved to, in blue; where both are, it is dark.
+    """Draw a measure moved by a registration, in orange, over the fixed measure, in blue. Pixels of both are dark.
 
     Parameters
     ----------
     moving, fixed : image (H, W) or PointCloud
-        Those that were registered.
+        The measures that were registered.
     registration : Registration
     ax : Axes, optional
 
@@ -243,25 +257,27 @@ def overlay(
     items = [Batch.of_one(m, name).items[0] for m, name in ((moving, "moving"), (fixed, "fixed"))]
     matrix, shift = registration.matrix, registration.shift
     extents = [_corners(items[0]) @ matrix.T + shift, _corners(items[1])]
-    halves = np.ceil(1.05 * np.abs(np.concatenate(extents)[:, ::-1]).max(axis=0).clip(1, MOST_OF_A_PICTURE / 2 - 1))
-    odd = np.ones(2) if isinstance(items[1], PointCloud) else np.array(items[1].shape) % 2  # lest it be blurred
-    rows, columns = (2 * halves + odd).astype(int).clip(max=MOST_OF_A_PICTURE).tolist()
-    ax = _axes(ax)
+    halves = np.ceil(1.05 * np.abs(np.concatenate(extents)[:, ::-1]).max(axis=0).clip(1, MAX_OVERLAY_SIDE / 2 - 1))
+    odd = (
+        np.ones(2) if isinstance(items[1], PointCloud) else np.array(items[1].shape) % 2
+    )  # an odd shift would blur the image
+    rows, columns = (2 * halves + odd).astype(int).clip(max=MAX_OVERLAY_SIDE).tolist()
+    ax = _get_axes(ax)
     darkness = np.zeros((rows, columns, 3))
-    for item, colour, map_ in zip(items, OVERLAY.values(), ((matrix, shift), (np.eye(2), np.zeros(2)))):
+    for item, colour, map_ in zip(items, OVERLAY_COLOURS.values(), ((matrix, shift), (np.eye(2), np.zeros(2)))):
         if isinstance(item, PointCloud):
             points = item.points @ map_[0].T + map_[1]
             sizes = min(100, 5000 / len(item)) * item.weights / item.weights.max()
             ax.scatter(points[:, 0], points[:, 1], s=sizes, color=colour, alpha=0.6, linewidths=0)
             continue
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of ink that is off a picture of limited size
+            warnings.simplefilter("ignore")  # about ink outside the overlay
             picture = push_forward(item / item.max(), *map_, shape=(rows, columns)) * abs(np.linalg.det(map_[0]))
         darkness += np.clip(picture, 0, 1)[:, :, None] * (1 - np.array(to_rgb(colour)))
     if not all(isinstance(item, PointCloud) for item in items):
         ax.imshow(np.clip(1 - darkness, 0, 1), extent=(-columns / 2, columns / 2, -rows / 2, rows / 2))
     ax.set_aspect("equal")
-    for name, colour in OVERLAY.items():
+    for name, colour in OVERLAY_COLOURS.items():
         ax.plot([], [], color=colour, linewidth=5, label=name)
     ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.06), ncols=2)
     ax.set_title("\n".join(textwrap.wrap(str(registration), 50)), fontsize="small")
@@ -269,7 +285,7 @@ def overlay(
 
 
 def _corners(item: Any) -> NDArray[np.float64]:
-    """Points that the ink of a measure lies between."""
+    """The corners of the bounding box of the ink, or the points of a cloud."""
     if isinstance(item, PointCloud):
         return item.points
     rows, columns = (np.flatnonzero(item.any(axis=axis)) for axis in (1, 0))
@@ -282,14 +298,14 @@ def _corners(item: Any) -> NDArray[np.float64]:
 def pipeline(
     image: ArrayLike | PointCloud, *, n_angles: int = 128, n_levels: int = 64, axes: Any = None
 ) -> NDArray[np.object_]:
-    """The whole way of one image: measure, Radon transform, R-CDT, NR-CDT, its curves, and the mNR-CDT they lie under.
+    """Draw all steps of one image: measure, Radon transform, R-CDT, NR-CDT, its curves, and the mNR-CDT above them.
 
     Parameters
     ----------
     image : array (H, W) or PointCloud
     n_angles, n_levels : int
     axes : array of six Axes, optional
-        Where to draw; by default a new figure of two rows.
+        The axes to draw on; by default those of a new figure with two rows.
 
     Returns
     -------
@@ -311,7 +327,9 @@ def pipeline(
     nrcdt(item, n_angles=n_angles, n_levels=n_levels, ax=first[3])
     nrcdt(item, kind="curves", n_angles=n_angles, n_levels=n_levels, ax=first[4])
     first[4].set_title("NR-CDT, one curve per direction")
-    curve = max_nrcdt(item, n_angles=n_angles, n_levels=n_levels, directions="equispaced")  # as the curves shown
+    curve = max_nrcdt(
+        item, n_angles=n_angles, n_levels=n_levels, directions="equispaced"
+    )  # like the curves in the figure
     first[4].plot(quantile_levels(n_levels), curve, color="black", linewidth=2, label="mNR-CDT")
     first[4].legend(frameon=False)
     pooled(curve[None], templates=curve[None], ax=first[5])
@@ -319,7 +337,7 @@ def pipeline(
 
 
 def steps(images: Sequence[tuple[str, NDArray[Any]]]) -> Figure:
-    """Steps on the way to the ink of an image, side by side, as `radoncdt.ink.ink_steps` gives them.
+    """Draw the steps of an ink extraction side by side, as `radoncdt.ink.ink_steps` returns them.
 
     >>> len(plot.steps([("grey", np.eye(3)), ("ink", np.eye(3))]).axes)
     2
@@ -334,7 +352,7 @@ def steps(images: Sequence[tuple[str, NDArray[Any]]]) -> Figure:
 
 
 def confusion(counts: ArrayLike, classes: Sequence[str], *, ax: Axes | None = None) -> Axes:
-    """How many images of each class (rows) were taken for each class (columns).
+    """Draw a confusion matrix: the number of images of each class (rows) that were predicted as each class (columns).
 
     >>> plot.confusion([[3, 1], [0, 4]], ["crown", "star"]).get_xlabel()
     'predicted'
@@ -362,15 +380,15 @@ def confusion(counts: ArrayLike, classes: Sequence[str], *, ax: Axes | None = No
 def save(figure: Figure, path: str | PathLike[str], facts: Mapping[str, Any], *, dpi: float = 80) -> None:
     """Write a figure as a PNG file whose metadata hold the facts that it shows.
 
-    The file has no date and no version, so the same figure and facts always give the same metadata.
+    The metadata contain neither a date nor a version, so they depend on the figure and the facts only.
 
     Parameters
     ----------
     figure : Figure
     path : path
-        The file, which is written as PNG whatever its name.
+        The file. The format is PNG whatever the ending of its name.
     facts : mapping
-        Anything that JSON can hold, such as labels and figures.
+        Facts that JSON can represent, such as labels and numbers.
     dpi : float
         Pixels per inch.
 
@@ -383,12 +401,12 @@ def save(figure: Figure, path: str | PathLike[str], facts: Mapping[str, Any], *,
 
 
 def read_facts(path: str | PathLike[str]) -> dict[str, Any]:
-    """The facts that a picture shows, from the metadata of a PNG file that `save` wrote.
+    """Read the facts that a figure shows from the metadata of a PNG file that `save` wrote.
 
     Raises
     ------
     ValueError
-        If the picture has no facts.
+        If the file has no facts.
 
     >>> from tempfile import TemporaryDirectory
     >>> ax = plot.measure(np.eye(3))
@@ -397,15 +415,16 @@ def read_facts(path: str | PathLike[str]) -> dict[str, Any]:
     ...     plot.read_facts(f"{folder}/measure.png")
     {'title': 'μ'}
     """
-    with Image.open(path) as picture:
+    image = require("PIL.Image", "reading a PNG file")
+    with image.open(path) as picture:
         text = picture.info.get(FACTS)
     if text is None:
-        raise ArgumentValueError("path", f"must be a picture with facts in its metadata, got {path}")
+        raise ArgumentValueError("path", f"must be a PNG file with facts in its metadata, got {path}")
     facts: dict[str, Any] = json.loads(text)
     return facts
 
 
-def _axes(ax: Axes | None) -> Axes:
+def _get_axes(ax: Axes | None) -> Axes:
     if ax is None:
         return Figure(layout="constrained").subplots()
     if not isinstance(ax, Axes):

@@ -22,8 +22,8 @@ from radoncdt.catalogue.line_fit import line_points, picture_ink, picture_points
 from radoncdt.catalogue.p_values import FITTED, NEAREST, Chances, stand
 from radoncdt.catalogue.search import PLAUSIBLE, Limits, Query, compared
 from radoncdt.catalogue.store import Snapshot
-from radoncdt.matching.descriptors import described
-from radoncdt.matching.registration import turned_distances
+from radoncdt.matching.affine_distance import compute_distances
+from radoncdt.matching.descriptors import describe_batch
 from radoncdt.measures import Batch
 
 BEND = 0.02
@@ -41,7 +41,7 @@ AT_ONCE = 16
 MARK_WORK = 200_000_000
 """What searching for a mark costs, in the units of `_threads`."""
 
-LIMITS = Limits(1, None, True, PLAUSIBLE, None)
+LIMITS = Limits(1, None, PLAUSIBLE, None)
 """The default limits of a search."""
 
 DAMAGED = (ValueError, ArithmeticError)
@@ -89,11 +89,11 @@ def _stand(snapshot: Snapshot, index: StoredIndex, number: int, same: set[int]) 
     ink = picture_ink(picture)
     drawn = bent(ink, np.random.default_rng(number))
     as_it_is = Query("", None, ink, own, picture_points(picture, (height, width)))
-    again = Query("", None, drawn, described(Batch.read(drawn), index.settings, 1), line_points(drawn))
+    again = Query("", None, drawn, describe_batch(Batch.read(drawn), index.settings, 1), line_points(drawn))
 
     def score(query: Query, other: int) -> float:
         descriptors = snapshot.descriptors([other])
-        distance = turned_distances(query.descriptor.astype(np.float32), descriptors, True, LIMITS.plausible, 1)[0]
+        distance = compute_distances(query.descriptor.astype(np.float32), descriptors, LIMITS.maps, 1)[0]
         if not np.isfinite(distance[0]):  # no plausible map leads there
             return np.inf
         return float(compared(snapshot, query, LIMITS, distance, np.array([other]), 1).scores[0])
@@ -120,7 +120,7 @@ def _nearest(snapshot: Snapshot, index: StoredIndex, query: Query) -> Iterator[i
     """Numbers of entries, the nearest first, as many as are asked for."""
     seen, wanted = 0, FITTED + 1
     while True:
-        numbers = index.nearest(snapshot, query.descriptor, wanted, plausible=LIMITS.plausible, n_jobs=1).numbers
+        numbers = index.nearest(snapshot, query.descriptor, wanted, limits=LIMITS.maps, n_jobs=1).numbers
         yield from numbers[seen:].tolist()
         if len(numbers) < wanted:
             return

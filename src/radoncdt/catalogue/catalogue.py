@@ -26,7 +26,7 @@ from radoncdt.catalogue.metadata import OWN, MetadataError, Value, column_name, 
 from radoncdt.catalogue.p_values import Chances, store_chances, stored_chances
 from radoncdt.catalogue.store import Snapshot, Store, stored_name
 from radoncdt.ink import InkOptions, image_files
-from radoncdt.matching.registration import Plausible
+from radoncdt.matching.plausible import Plausible
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -321,9 +321,7 @@ class Catalogue:
         where: str | None = None,
         roi: Sequence[int] | None = None,
         mask: Any = None,
-        reflections: bool = True,
-        max_aspect: float | None = search.PLAUSIBLE.max_aspect,
-        max_shear: float | None = search.PLAUSIBLE.max_shear,
+        limits: Plausible = search.PLAUSIBLE,
         size_mm: tuple[float, float] | None = None,
         chances: bool = True,
         n_jobs: int | None = -1,
@@ -342,11 +340,9 @@ class Catalogue:
             A condition in SQL on the metadata, such as ``motif = 'crown' and date < 1500``.
         roi, mask
             What of the image counts, see `radoncdt.ink.read_ink`.
-        reflections : bool
-            Whether a mirror image is the same mark.
-        max_aspect, max_shear : float, optional
-            Which maps are plausible, see `radoncdt.register`. By default the scale factors differ by a factor of at
-            most 4, and the shear is at most 60°. None admits all maps.
+        limits : Plausible
+            Which maps are plausible. By default the scale factors differ by a factor of at most 4, and the shear is at
+            most 60°.
         size_mm : (width, height), optional
             Of the mark in the image. Entries whose size is known must have the same within a quarter.
         chances : bool
@@ -358,9 +354,9 @@ class Catalogue:
             Options of `radoncdt.ink.InkOptions`.
         """
         _validation.count(top, "top", 1)
-        _validation.instance(reflections, "reflections", bool)
+        _validation.instance(limits, "limits", Plausible)
         _validation.instance(chances, "chances", bool)
-        plausible, size = Plausible(max_aspect, max_shear), None if size_mm is None else _size(size_mm)
+        size = None if size_mm is None else _size(size_mm)
         options = {"kind": "drawing", **ink}
         with self._store.snapshot() as snapshot:
             settings = snapshot.settings
@@ -372,8 +368,8 @@ class Catalogue:
         with self._opened() as (snapshot, index):
             among = None if where is None else admitted(snapshot, where)
             known = self._known_chances(snapshot, index) if chances and len(index.numbers) >= FEWEST else None
-            limits = search.Limits(top, among, reflections, plausible, size)
-            return search.search(snapshot, index, query, limits, known, n_jobs)
+            wanted = search.Limits(top, among, limits, size)
+            return search.search(snapshot, index, query, wanted, known, n_jobs)
 
 
 def _entries(snapshot: Snapshot, numbers: Any = None) -> list[dict[str, Any]]:

@@ -26,7 +26,7 @@ from radoncdt.catalogue.store import Entry, Failure, Store, stored_name
 from radoncdt.ink import InkError, InkOptions
 from radoncdt.ink.files import open_picture, read_bytes
 from radoncdt.ink.kinds import doubt, steps_of
-from radoncdt.matching.descriptors import Settings, described
+from radoncdt.matching.descriptors import DescriptorSettings, describe_batch
 from radoncdt.measures import Batch
 
 Result = Entry | Failure
@@ -140,7 +140,7 @@ class Task(NamedTuple):
     files: tuple[tuple[str, str], ...]
     """Paths, and hashes of their content, "" where it could not be read."""
     ink: InkOptions
-    settings: Settings
+    settings: DescriptorSettings
     folder: Path
     """Of the catalogue."""
 
@@ -168,7 +168,7 @@ def _examine(file: str, digest: str, task: Task) -> Result:
         digest = hashlib.sha256(data).hexdigest()  # of what is read now
         picture = open_picture(file, data)
         ink = steps_of(picture, np.ones(picture.grey.shape, bool), task.ink, file)[-1].image
-        curves, numbers = packed(described(Batch.read(ink), task.settings, 1))
+        curves, numbers = packed(describe_batch(Batch.read(ink), task.settings, 1))
     except (InkError, MemoryError) as error:
         return Failure(name, digest, str(error).removeprefix(f"{file}: ") or "not enough memory")
     except (ValueError, ArithmeticError) as error:  # a measure that has no descriptor

@@ -11,9 +11,10 @@ from radoncdt._typing import Floats
 from radoncdt.catalogue import records
 from radoncdt.catalogue.errors import CatalogueError
 from radoncdt.catalogue.store import Snapshot, Store
+from radoncdt.matching.affine_distance import compute_distances
 from radoncdt.matching.descriptors import Descriptors
-from radoncdt.matching.index import N_LEARNT, Coordinates, lower_bounds, n_sizes
-from radoncdt.matching.registration import Plausible, turned_distances
+from radoncdt.matching.index import N_SAMPLED, Coordinates, count_magnitudes, lower_bounds
+from radoncdt.matching.plausible import Plausible
 
 Numbers = NDArray[np.int64]
 
@@ -59,14 +60,14 @@ def summaries_of(snapshot: Snapshot, start: Summaries | None = None) -> Summarie
     there = snapshot.numbers()
     stored = stored_summaries(snapshot) if start is None else start
     if stored is None or len(there) >= GROWN * stored.learnt:
-        chosen = there[np.unique(np.linspace(0, len(there) - 1, min(N_LEARNT, len(there))).astype(int))]
-        coordinates = Coordinates.learn(snapshot.descriptors(chosen))
+        chosen = there[np.unique(np.linspace(0, len(there) - 1, min(N_SAMPLED, len(there))).astype(int))]
+        coordinates = Coordinates.choose(snapshot.descriptors(chosen))
         stored = Summaries(coordinates, len(there), there[:0], np.zeros((0, coordinates.axes.shape[1] + 1), np.float32))
     missing = np.setdiff1d(there, stored.numbers)
     parts = [stored.values[np.isin(stored.numbers, there)]]
     for k in range(0, len(missing), MOST):
         some = snapshot.descriptors(missing[k : k + MOST])
-        parts.append(stored.coordinates.summaries(some).astype(np.float32))
+        parts.append(stored.coordinates.summarise(some).astype(np.float32))
     numbers = np.concatenate([stored.numbers[np.isin(stored.numbers, there)], missing])
     order = np.argsort(numbers)
     return Summaries(stored.coordinates, stored.learnt, numbers[order], np.concatenate(parts)[order])
@@ -81,7 +82,7 @@ def stored_summaries(snapshot: Snapshot) -> Summaries | None:
     for *fields, checksum in rows:
         if not records.problems_of(records.SUMMARIES, fields, checksum, version=snapshot.version):
             found = _loaded(fields[1])
-            if found is not None and found.coordinates.middle.size == n_sizes(snapshot.settings):
+            if found is not None and found.coordinates.middle.size == count_magnitudes(snapshot.settings):
                 return found
     return None
 
@@ -137,8 +138,7 @@ class StoredIndex:
         k: int,
         *,
         among: Numbers | None = None,
-        reflections: bool = True,
-        plausible: Plausible = ALL,
+        limits: Plausible = ALL,
         n_jobs: int | None = -1,
     ) -> Neighbours:
         """The k entries nearest to a query, or fewer: exactly what comparing all would find.
@@ -146,7 +146,7 @@ class StoredIndex:
         Of entries at the same distance those of lower numbers come first. Entries that no plausible map leads to are
         not among them. `snapshot` must show the entries that the index is of.
         """
-        bounds = lower_bounds(self._coordinates.summaries(query)[0], self._summaries, self._norms)
+        bounds = lower_bounds(self._coordinates.summarise(query)[0], self._summaries, self._norms)
         rows = np.arange(len(self.numbers)) if among is None else np.flatnonzero(np.isin(self.numbers, among))
         rows = rows[np.argsort(bounds[rows], kind="stable")]
         distances, found = np.zeros(0), np.zeros(0, np.int64)
@@ -160,9 +160,7 @@ class StoredIndex:
                     break
             start, size = start + size, min(2 * size, MOST)
             numbers = np.sort(self.numbers[some])
-            near = turned_distances(
-                query.astype(np.float32), snapshot.descriptors(numbers), reflections, plausible, n_jobs
-            )[0]
+            near = compute_distances(query.astype(np.float32), snapshot.descriptors(numbers), limits, n_jobs)[0]
             compared += len(numbers)
             distances, found = np.concatenate([distances, near]), np.concatenate([found, numbers])
             order = np.lexsort([found, distances])[:k]

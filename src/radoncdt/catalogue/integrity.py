@@ -197,7 +197,7 @@ def _summaries(store: Store) -> list[Problem]:
                 descriptors = snapshot.descriptors(numbers[known])
             except CatalogueError:  # reported already
                 return
-            made = stored.coordinates.summaries(descriptors).astype(np.float32)
+            made = stored.coordinates.summarise(descriptors).astype(np.float32)
             if not np.allclose(made, stored.values[rows][known], atol=1e-6):
                 yield Problem(None, f"the summaries that a search reads first are not those of the entries; {AGAIN}")
 

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from radoncdt import _kernels
 from radoncdt._typing import Floats
-from radoncdt.matching.registration import Plausible, Registration
+from radoncdt.matching.plausible import Plausible
+from radoncdt.matching.registration import Registration
 
 POINTS, SOME, FEW = 1000, 250, 120
 """Of a mark, at most; those of them that are paired with all of the other mark in the end; with each other at first."""

@@ -8,7 +8,7 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -18,11 +18,13 @@ from numpy.typing import NDArray
 from radoncdt._text import LONGEST, shortened
 from radoncdt.catalogue.metadata import KNOWN
 from radoncdt.ink import InkOptions
-from radoncdt.matching.descriptors import Descriptors, Settings
+from radoncdt.matching.descriptors import Descriptors, DescriptorSettings
 
 Expected = str | None
 """What a field must be, in words, if it is something else; None if all is well."""
 Check = Callable[[Any], Expected]
+
+SETTINGS_FIELDS = {field.name for field in fields(DescriptorSettings)}
 
 MAX_NAME = 10_000  # characters of a file name
 MAX_NOTE = 2**24  # characters of a note, a reason or a cell of metadata; older versions had no limit
@@ -200,18 +202,18 @@ def _given(value: Any) -> str:
 # ---------------------------------------------------------------- values within fields
 
 
-def settings_of(text: str) -> Settings:
+def settings_of(text: str) -> DescriptorSettings:
     """Settings of descriptors as they are stored. Raises ValueError."""
     found = read_json(text)
-    if not isinstance(found, dict) or found.keys() != set(Settings._fields):
-        raise ValueError(f"must have {', '.join(Settings._fields)}, got {_given(found)}")
+    if not isinstance(found, dict) or found.keys() != SETTINGS_FIELDS:
+        raise ValueError(f"must have {', '.join(sorted(SETTINGS_FIELDS))}, got {_given(found)}")
     for name in ("n_angles", "n_levels"):
         if type(found[name]) is not int or not 1 <= found[name] <= MAX_ANGLES:
             raise ValueError(f"{name} must be from 1 to {MAX_ANGLES}, got {_given(found[name])}")
     if type(found["nu"]) not in (int, float):
         raise ValueError(f"nu must be a number, got {_given(found['nu'])}")
     try:
-        return Settings.choose(**{**found, "nu": found["nu"] or 1.0})
+        return DescriptorSettings.from_record(found)
     except TypeError as error:
         raise ValueError(str(error)) from None
 
@@ -225,7 +227,9 @@ def packed(descriptor: Descriptors) -> tuple[bytes, bytes]:
 BAD_DESCRIPTOR = "descriptors: the numbers must be finite, as many as expected, and the covariance positive definite"
 
 
-def unpacked(rows: Sequence[tuple[bytes, bytes]], frames: NDArray[np.int64], settings: Settings) -> Descriptors | None:
+def unpacked(
+    rows: Sequence[tuple[bytes, bytes]], frames: NDArray[np.int64], settings: DescriptorSettings
+) -> Descriptors | None:
     """Descriptors from their stored curves and moments; None if any of them is damaged."""
     size = settings.n_angles * settings.levels.size
     if any(len(curves) != 2 * size or len(moments) != 48 for curves, moments in rows):

@@ -17,8 +17,10 @@ from radoncdt.catalogue.p_values import FITTED, NEAREST, Chances, stand
 from radoncdt.catalogue.store import Snapshot
 from radoncdt.ink import InkOptions, find_ink, read_ink
 from radoncdt.ink.kinds import doubt
-from radoncdt.matching.descriptors import Descriptors, Settings, described
-from radoncdt.matching.registration import Plausible, Registration, best_registration
+from radoncdt.matching.alignment import find_registration
+from radoncdt.matching.descriptors import Descriptors, DescriptorSettings, describe_batch
+from radoncdt.matching.plausible import Plausible
+from radoncdt.matching.registration import Registration
 from radoncdt.measures import Batch
 
 MORE = 10
@@ -56,8 +58,7 @@ class Limits(NamedTuple):
 
     top: int
     among: NDArray[np.int64] | None
-    reflections: bool
-    plausible: Plausible
+    maps: Plausible
     size_mm: tuple[float, float] | None
 
 
@@ -94,13 +95,15 @@ class Result(NamedTuple):
     """The ink of each entry that was found, a PNG file."""
 
 
-def query_of(image: Any, roi: Any, mask: Any, ink: dict[str, Any], settings: Settings, n_jobs: int | None) -> Query:
+def query_of(
+    image: Any, roi: Any, mask: Any, ink: dict[str, Any], settings: DescriptorSettings, n_jobs: int | None
+) -> Query:
     """An image file, or an array, as something to search for."""
     is_file = isinstance(image, (str, os.PathLike))
     measure = read_ink(image, roi=roi, mask=mask, **ink) if is_file else find_ink(image, roi=roi, mask=mask, **ink)
     if remark := doubt(measure, InkOptions(**ink)):
         warnings.warn(f"{printable(image) if is_file else 'image'}: {remark}", stacklevel=4)
-    descriptor = described(Batch.read(measure), settings, n_jobs)
+    descriptor = describe_batch(Batch.read(measure), settings, n_jobs)
     return Query(
         printable(image) if is_file else "image",
         os.fspath(image) if is_file else None,
@@ -145,8 +148,7 @@ def search(
         query.descriptor,
         max(limits.top + MORE, FITTED),
         among=among,
-        reflections=limits.reflections,
-        plausible=limits.plausible,
+        limits=limits.maps,
         n_jobs=n_jobs,
     )
     found = compared(snapshot, query, limits, distances, numbers, n_jobs)
@@ -184,7 +186,7 @@ def _fits(
 
     def fit(k: int) -> None:
         entry = entries[k]
-        first = best_registration(moving, entry, limits.plausible, reflections=limits.reflections, n_jobs=1)
+        first = find_registration(moving, entry, limits.maps, n_jobs=1)
         height, width = entry.frames[0].tolist()
         size = float(np.linalg.det(entry.covariances[0]) ** 0.25)
         number = int(numbers[order[k]])
@@ -192,7 +194,7 @@ def _fits(
             targets = picture_points(pictures[number], (height, width))
         except ValueError as error:
             raise snapshot.damaged(records.PICTURES, number, f"its picture cannot be read: {error}") from error
-        fits[order[k]] = refine(first, query.points, targets, size, limits.plausible)
+        fits[order[k]] = refine(first, query.points, targets, size, limits.maps)
 
     _threads.for_each(fit, range(len(numbers)), _threads.n_workers(n_jobs, FIT_WORK * len(numbers)))
     return fits

@@ -11,6 +11,7 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +27,7 @@ from radoncdt.catalogue.errors import CatalogueError
 from radoncdt.catalogue.limits import limit_steps
 from radoncdt.catalogue.metadata import MOST_COLUMNS, MetadataError, Value, quoted
 from radoncdt.catalogue.records import EntryRow, Kind
-from radoncdt.matching.descriptors import Descriptors, Settings
+from radoncdt.matching.descriptors import Descriptors, DescriptorSettings
 
 READ, WRITE = "BEGIN", "BEGIN IMMEDIATE"
 """The beginning of a snapshot and of a transaction."""
@@ -35,7 +36,7 @@ CHUNK = 1024  # entries that one statement names
 
 SIZE = 2**24  # bytes that a statement may return, beside twice the size of the file
 
-SETTINGS = Settings(n_angles=64, n_levels=32, moments="robust", nu=10.0, trim=1 / 16)
+SETTINGS = DescriptorSettings(n_angles=64, n_levels=32, moments="robust", nu=10.0, trim=1 / 16)
 """Settings of the descriptors of a new catalogue."""
 
 STEPS, STEPS_PER_BYTE = 20_000_000, 5
@@ -165,7 +166,7 @@ class Snapshot:
         return found[0][1] if found else None
 
     @cached_property
-    def settings(self) -> Settings:
+    def settings(self) -> DescriptorSettings:
         """The settings of the descriptors."""
         text = self.setting("descriptors")
         try:
@@ -491,7 +492,7 @@ def create(db: sqlite3.Connection) -> None:
         if not any(schema.header(db)):
             schema.create(db)
             for name, value in (
-                ("descriptors", json.dumps(SETTINGS._asdict())),
+                ("descriptors", json.dumps(asdict(SETTINGS))),
                 ("structure", schema.fingerprint(db)),
             ):
                 total = records.checksum(records.SETTINGS, [name, value])

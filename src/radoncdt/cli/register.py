@@ -22,8 +22,9 @@ from radoncdt.cli.options import (
     write,
 )
 from radoncdt.ink import InkError, read_ink
-from radoncdt.matching.descriptors import ROBUST
-from radoncdt.matching.registration import Plausible, best_registration
+from radoncdt.matching.alignment import find_registration
+from radoncdt.matching.descriptors import ROBUST, DescriptorSettings
+from radoncdt.matching.plausible import Plausible
 
 NOT_CREDIBLE = 3
 """The exit status when the map is not credible."""
@@ -79,21 +80,13 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
             parser.error(f"--out and --json must be two files, got {options.out} twice")
     limits = {name: getattr(options, name) for name in ("max_aspect", "max_shear", "max_scale", "similarity")}
     try:
-        plausible = Plausible(**limits)
+        plausible = Plausible(reflections=not options.no_reflections, **limits)
     except ValueError as error:
         parser.error(in_words_of_the_command(error))
     try:
         moving, fixed = (read_ink(path, ink=options.ink) for path in (options.moving, options.fixed))
-        found = best_registration(
-            moving,
-            fixed,
-            plausible,
-            reflections=not options.no_reflections,
-            n_angles=options.angles,
-            n_levels=options.levels,
-            n_jobs=options.jobs,
-            **(ROBUST if options.robust else {}),
-        )
+        settings = DescriptorSettings(options.angles, options.levels, **(ROBUST if options.robust else {}))
+        found = find_registration(moving, fixed, plausible, settings=settings, n_jobs=options.jobs)
     except InkError as error:
         complain(str(error))
         return 1

@@ -27,6 +27,7 @@ from radoncdt.cli.options import (
 )
 from radoncdt.cli.progress import Bar
 from radoncdt.ink import InkError, image_files
+from radoncdt.matching.plausible import Plausible
 
 EPILOG = """\
 For each entry that is found: its rank and number, the score by which entries are sorted (the misfit and a quarter of
@@ -129,12 +130,16 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     files = image_files([options.image])
     if not files:
         parser.error(f"no image files in {options.image}")
+    try:
+        limits = Plausible(
+            max_aspect=options.max_aspect, max_shear=options.max_shear, reflections=not options.no_mirror
+        )
+    except ValueError as error:
+        parser.error(in_words_of_the_command(error))
     how = {
+        "limits": limits,
         "top": options.top,
         "where": options.where,
-        "reflections": not options.no_mirror,
-        "max_aspect": options.max_aspect,
-        "max_shear": options.max_shear,
         "size_mm": options.size_mm,
         "chances": not options.no_chances,
         "n_jobs": options.jobs,

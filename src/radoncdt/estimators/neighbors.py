@@ -1,7 +1,7 @@
-"""Nearest neighbours however images were moved, as scikit-learn estimators.
+"""Nearest neighbours of images, however they were moved, as scikit-learn estimators.
 
-`X` is an array of images (n, H, W), a list of images of any sizes and PointClouds, with `image_shape` a table of
-flattened images, or `Descriptors`, which need not be computed again.
+`X` is an array of images (n, H, W), a list of images of any sizes and PointClouds, a table of flattened images (with
+`image_shape`), or `Descriptors`.
 """
 
 import warnings
@@ -18,16 +18,16 @@ from radoncdt import _threads, _validation
 from radoncdt._bright_paper import read_measures
 from radoncdt._typing import Floats
 from radoncdt._validation import ArgumentValueError
-from radoncdt.estimators.transformers import OfImages
-from radoncdt.matching.descriptors import Descriptors, Settings, described, joined
+from radoncdt.estimators.transformers import ImageEstimator
+from radoncdt.matching.descriptors import Descriptors, DescriptorSettings, describe_batch, join_descriptors
 from radoncdt.matching.index import AffineIndex
-from radoncdt.matching.registration import Plausible
+from radoncdt.matching.plausible import Plausible
 
 WEIGHTS = ("uniform", "distance")
 
 
-class _Neighbors(OfImages):
-    """What both have in common."""
+class _Neighbors(ImageEstimator):
+    """The common part of the estimators."""
 
     n_neighbors: Any
     reflections: Any
@@ -44,27 +44,29 @@ class _Neighbors(OfImages):
 
     def _fit(self, X: Any) -> None:  # noqa: N803
         _validation.count(self.n_neighbors, "n_neighbors", 1)
-        _validation.instance(self.reflections, "reflections", bool)
         _threads.n_workers(self.n_jobs, 0)
-        plausible = Plausible(self.max_aspect, self.max_shear, self.max_scale, self.similarity)
-        settings = Settings.choose(self.n_angles, self.n_levels, self.moments, self.nu, self.trim)
-        self.descriptors_ = self._described(X, settings, reset=True)
+        limits = Plausible(
+            max_aspect=self.max_aspect,
+            max_shear=self.max_shear,
+            max_scale=self.max_scale,
+            similarity=self.similarity,
+            reflections=self.reflections,
+        )
+        settings = DescriptorSettings(self.n_angles, self.n_levels, self.moments, self.nu, self.trim)
+        self.descriptors_ = self._describe(X, settings, reset=True)
         self.n_samples_fit_ = len(self.descriptors_)
-        self._index = AffineIndex(self.descriptors_, self.reflections, plausible)
+        self._index = AffineIndex(self.descriptors_, limits)
 
-    def _described(self, X: Any, settings: Settings, *, reset: bool) -> Descriptors:  # noqa: N803
-        X = joined(X)
+    def _describe(self, X: Any, settings: DescriptorSettings, *, reset: bool) -> Descriptors:  # noqa: N803
+        X = join_descriptors(X)
         if not isinstance(X, Descriptors):
-            return described(read_measures(self._read(X, reset=reset)), settings, self.n_jobs)
+            return describe_batch(read_measures(self._read(X, reset=reset)), settings, self.n_jobs)
         if len(X) == 0:
             raise ArgumentValueError("X", "must hold at least one descriptor, got none")
-        for name, ours, given in zip(Settings._fields, settings, X.settings):
-            if ours != given:
-                raise ArgumentValueError(
-                    "X", f"must be described with {name}={ours!r}, as this estimator has it, got {given!r}"
-                )
+        if X.settings != settings:
+            raise ArgumentValueError("X", f"must have the settings of this estimator, {settings}, got {X.settings}")
         if reset:
-            for name in ("n_features_in_", "feature_names_in_"):  # of a table that was fitted before
+            for name in ("n_features_in_", "feature_names_in_"):  # set by an earlier fit of a table
                 self.__dict__.pop(name, None)
         return X
 
@@ -74,20 +76,22 @@ class _Neighbors(OfImages):
         n_neighbors: int | None = None,
         return_distance: bool = True,
     ) -> Any:
-        """The nearest entries of every query, exactly those that comparing with all would find.
+        """Find the nearest entries of every query: exactly those that a comparison with all entries would find.
 
         Parameters
         ----------
         X : images or Descriptors, optional
-            The queries; by default the entries themselves, each being no neighbour of its own.
+            The queries. By default the entries themselves; an entry is then not its own neighbour.
         n_neighbors : int, optional
-            As many; the parameter of the estimator by default.
+            The number of neighbours; by default the parameter of the estimator.
         return_distance : bool
+            Whether to return the distances.
 
         Returns
         -------
         distances : float64 array (n_queries, n_neighbors)
-            The nearest first, of equals the first. Infinite for entries that no plausible map leads to.
+            The nearest first; equal distances keep the order of the entries. The distance is infinite for entries that
+            no plausible map leads to.
         indices : int array (n_queries, n_neighbors)
         """
         check_is_fitted(self)
@@ -96,34 +100,33 @@ class _Neighbors(OfImages):
         there = self.n_samples_fit_ - (X is None)
         if k > there:
             others = " other" if X is None else ""
-            raise ArgumentValueError(
-                "n_neighbors", f"must be at most {there}, for there are {there}{others} entries, got {k}"
-            )
-        distances, indices = self._index.nearest(queries, k, self.n_jobs, but_themselves=X is None)
+            raise ArgumentValueError("n_neighbors", f"must be at most {there}, the number of{others} entries, got {k}")
+        distances, indices = self._index.nearest(queries, k, self.n_jobs, exclude_self=X is None)
         return (distances, indices) if return_distance else indices
 
     def _queries(self, X: Any) -> Descriptors:  # noqa: N803
         entries: Descriptors = self.descriptors_
-        return entries if X is None else self._described(X, entries.settings, reset=False)
+        return entries if X is None else self._describe(X, entries.settings, reset=False)
 
 
 class AffineNeighbors(_Neighbors):
-    """Which images are the same shape, however each was shifted, rotated, scaled, sheared or mirrored?
+    """Nearest neighbours of images, however each was shifted, rotated, scaled, sheared or mirrored.
 
-    The distance is that of `affine_distances`. The search leaves out entries that cannot be among the nearest and
-    returns exactly what comparing with all entries would return.
+    The distance is that of `affine_distances`. The search skips entries that cannot be among the nearest, and returns
+    exactly what a comparison with all entries would return.
 
     Parameters
     ----------
     n_neighbors : int, default 5
+        The default number of neighbours of `kneighbors`.
     radius : float, default 0.1
-        Of `radius_neighbors`.
+        The default radius of `radius_neighbors`.
     reflections : bool, default True
-        Whether a mirror image is the same shape.
+        Whether a mirror image counts as the same shape.
     n_angles, n_levels, moments, nu, trim
-        As in `describe`; Descriptors must have been computed with the same.
+        See `DescriptorSettings`. Descriptors must have been computed with the same settings.
     max_aspect, max_shear, max_scale, similarity
-        Which maps, from a query to an entry, are plausible, see `register`; by default all are.
+        Which maps from a query to an entry are plausible, see `Plausible`; by default all are.
     image_shape : (int, int), optional
         Shape (H, W) of images that come flattened, as the rows of a table.
     n_jobs : int, optional
@@ -132,9 +135,9 @@ class AffineNeighbors(_Neighbors):
     Attributes
     ----------
     descriptors_ : Descriptors
-        Of the entries.
+        The descriptors of the entries.
     n_samples_fit_ : int
-        How many there are.
+        The number of entries.
 
     Examples
     --------
@@ -186,7 +189,7 @@ class AffineNeighbors(_Neighbors):
         X : array (n, H, W), list of images and PointClouds, table (n, H · W), or Descriptors
         y : ignored
         """
-        _radius(self.radius)
+        _check_radius(self.radius)
         self._fit(X)
         return self
 
@@ -196,51 +199,55 @@ class AffineNeighbors(_Neighbors):
         radius: float | None = None,
         return_distance: bool = True,
     ) -> Any:
-        """All entries that are not farther than a radius from a query, the nearest first.
+        """Find all entries within a radius of every query, the nearest first.
 
         Parameters
         ----------
         X : images or Descriptors, optional
-            The queries; by default the entries themselves, each being no neighbour of its own.
+            The queries. By default the entries themselves; an entry is then not its own neighbour.
         radius : float, optional
-            The parameter of the estimator by default.
+            By default the parameter of the estimator.
         return_distance : bool
+            Whether to return the distances.
 
         Returns
         -------
         distances, indices : object arrays (n_queries,) of arrays
-            Each as long as there are such entries.
+            One array per query, whose length is the number of entries found.
         """
         check_is_fitted(self)
-        limit = _radius(self.radius if radius is None else radius)
-        found = self._index.within(self._queries(X), limit, self.n_jobs, but_themselves=X is None)
+        limit = _check_radius(self.radius if radius is None else radius)
+        found = self._index.within(self._queries(X), limit, self.n_jobs, exclude_self=X is None)
         distances, indices = np.empty(len(found), object), np.empty(len(found), object)
         for row, (some, numbers) in enumerate(found):
             distances[row], indices[row] = some, numbers
         return (distances, indices) if return_distance else indices
 
 
-def _radius(value: object) -> float:
+def _check_radius(value: object) -> float:
     return _validation.number(value, "radius", "a number that is not negative", lambda x: x >= 0)
 
 
 class AffineNeighborsClassifier(ClassifierMixin, _Neighbors):
-    """Classify images by the nearest ones, however they were moved: see `AffineNeighbors`.
+    """Classify images by a vote of their nearest neighbours, however they were moved.
 
     Parameters
     ----------
     n_neighbors : int, default 1
+        The number of neighbours that vote.
     weights : {"uniform", "distance"}, default "uniform"
-        Whether neighbours count alike, or as one over their distance; those at the distance 0 then count alone.
+        Whether all votes have the same weight, or one over the distance. With "distance", neighbours at distance 0
+        outvote all others.
     reflections, n_angles, n_levels, moments, nu, trim, image_shape, n_jobs
         As in `AffineNeighbors`.
     max_aspect, max_shear, max_scale, similarity
-        As in `AffineNeighbors`. Neighbours that no plausible map leads to have no vote; an image that has no other gets
-        the shares of the classes among the entries, with a warning.
+        As in `AffineNeighbors`. Neighbours that no plausible map leads to have no vote. An image without any other
+        neighbour gets the shares of the classes among the entries, with a warning.
 
     Attributes
     ----------
     classes_ : array
+        The classes, sorted.
     descriptors_, n_samples_fit_
         As in `AffineNeighbors`.
 
@@ -291,7 +298,7 @@ class AffineNeighborsClassifier(ClassifierMixin, _Neighbors):
         ----------
         X : array (n, H, W), list of images and PointClouds, table (n, H · W), or Descriptors
         y : array (n,)
-            Their classes.
+            The classes of the images.
         """
         _validation.choice(self.weights, "weights", WEIGHTS)
         if y is None:
@@ -308,12 +315,12 @@ class AffineNeighborsClassifier(ClassifierMixin, _Neighbors):
         return self
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
-        """Shares of the classes among the neighbours of every image.
+        """Compute the shares of the classes among the neighbours of every image.
 
         Returns
         -------
         float64 array (n, n_classes)
-            In the order of `classes_`.
+            The columns are in the order of `classes_`.
         """
         distances, indices = self.kneighbors(X)
         votes = (distances < np.inf).astype(np.float64)
@@ -327,7 +334,7 @@ class AffineNeighborsClassifier(ClassifierMixin, _Neighbors):
         lost = np.flatnonzero(shares.sum(axis=1) == 0)
         if lost.size:
             warnings.warn(
-                f"{lost.size} of {len(shares)} images have no neighbour within {self._index.plausible}, the first of "
+                f"{lost.size} of {len(shares)} images have no neighbour within {self._index.limits}, the first of "
                 f"them `X[{lost[0]}]`; they get the shares of the classes among the entries",
                 stacklevel=2,
             )
@@ -335,11 +342,11 @@ class AffineNeighborsClassifier(ClassifierMixin, _Neighbors):
         return shares / shares.sum(axis=1, keepdims=True)
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
-        """The class that most neighbours of every image have; of equals the first in `classes_`."""
+        """Predict the most frequent class among the neighbours of every image; ties go to the first in `classes_`."""
         check_is_fitted(self)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True  # on tables of numbers that are no images
+        tags.classifier_tags.poor_score = True  # on tables of numbers that are not images
         return tags

@@ -1,4 +1,4 @@
-"""Nearest subspace: the classifier that Rohde's group uses with R-CDTs, for any features."""
+"""The nearest subspace classifier, which Rohde's group uses with R-CDTs, for any features."""
 
 from typing import Any
 
@@ -17,24 +17,25 @@ from radoncdt._validation import ArgumentValueError
 class NearestSubspaceClassifier(ClassifierMixin, BaseEstimator):
     """Classify by the class whose training features span the subspace nearest to a feature vector.
 
-    The deformations that a class allows often fill a convex set of R-CDTs, which a linear subspace contains: for R-CDTs
-    a few images a class span it. The residual is the Euclidean distance to the subspace.
+    The R-CDTs of the deformed images of a class often fill a convex set, which a linear subspace contains. A few images
+    per class span it. The residual is the Euclidean distance to the subspace.
 
     Parameters
     ----------
     n_components : int, float or None, default None
-        Dimensions of a subspace, at most: the leading singular vectors of a class's features. A float between 0 and 1
-        keeps as many as hold this share of their squared norm. None keeps all.
+        Largest dimension of a subspace, which is spanned by the leading singular vectors of a class's features. A float
+        between 0 and 1 keeps the vectors that hold this share of the squared norm. None keeps all.
     center : bool, default False
-        Whether subspaces go through the mean of the class instead of the origin.
+        Whether subspaces pass through the mean of the class instead of the origin.
 
     Attributes
     ----------
     classes_ : array
+        The classes, sorted.
     bases_ : list of arrays (dimension, n_features)
-        Orthonormal, a row each, one list a class.
+        Orthonormal rows, one array per class.
     means_ : array (n_classes, n_features)
-        Zeros unless `center`.
+        The means of the classes; zeros unless `center`.
     n_features_in_ : int
 
     Examples
@@ -51,7 +52,7 @@ class NearestSubspaceClassifier(ClassifierMixin, BaseEstimator):
         self.center = center
 
     def fit(self, X: Any, y: Any) -> "NearestSubspaceClassifier":  # noqa: N803
-        """Find the subspaces.
+        """Compute the subspaces.
 
         Parameters
         ----------
@@ -72,7 +73,7 @@ class NearestSubspaceClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _share(self) -> float:
-        """The share of the squared norm to keep; 1 where the dimension is counted, or not limited."""
+        """The share of the squared norm to keep; 1 if the dimension is given as a count or not limited."""
         if self.n_components is None:
             return 1.0
         if isinstance(self.n_components, (float, np.floating)):
@@ -95,7 +96,7 @@ class NearestSubspaceClassifier(ClassifierMixin, BaseEstimator):
         return basis[:rank]
 
     def residuals(self, X: Any) -> Floats:  # noqa: N803
-        """Distances of every row of X to the subspace of every class, (n, n_classes)."""
+        """Compute the distances (n, n_classes) of every row of X to the subspace of every class."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         result = np.empty((len(X), len(self.classes_)))
@@ -105,16 +106,16 @@ class NearestSubspaceClassifier(ClassifierMixin, BaseEstimator):
         return result
 
     def decision_function(self, X: Any) -> Floats:  # noqa: N803
-        """Minus the residuals; with two classes that of the first minus that of the second, as scikit-learn has it."""
+        """Compute the negative residuals, or for two classes, as scikit-learn expects, their difference (n,)."""
         residuals = self.residuals(X)
         return residuals[:, 0] - residuals[:, 1] if len(self.classes_) == 2 else -residuals
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
-        """The class of the nearest subspace; of equals the first in `classes_`."""
+        """Predict the class of the nearest subspace; ties go to the first in `classes_`."""
         nearest = self.residuals(X).argmin(axis=1)
         return self.classes_[nearest]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True  # where there are more training vectors than features
+        tags.classifier_tags.poor_score = True  # if there are more training vectors than features
         return tags

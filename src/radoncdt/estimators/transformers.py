@@ -1,7 +1,7 @@
 """The transforms as scikit-learn transformers (§4 of the paper).
 
 `X` is an array of images (n, H, W), a list of images of any sizes and PointClouds, or, with `image_shape`, a table of
-flattened images (n, H · W). The result has two axes: a row an image, a column a feature.
+flattened images (n, H · W). The result has one row per image and one column per feature.
 """
 
 from typing import Any
@@ -31,17 +31,17 @@ from radoncdt._validation import ArgumentValueError
 from radoncdt.directions import Directions
 from radoncdt.measures import Batch, PointCloud
 
-LARGEST_FRAME = 2**14
-"""Pixels along a side of the frame that `fit` keeps for PointClouds."""
+MAX_FRAME_SIDE = 2**14
+"""Largest side, in pixels, of the frame that `fit` stores for PointClouds."""
 
 
-class OfImages(BaseEstimator):
-    """How estimators read images; `image_shape` is that of flattened ones."""
+class ImageEstimator(BaseEstimator):
+    """Base of the estimators: reads images. `image_shape` is the shape of flattened images."""
 
     image_shape: Any
 
     def _read(self, X: Any, *, reset: bool) -> Batch:  # noqa: N803
-        """The images of X, after the checks of tables that scikit-learn makes."""
+        """Read the images of X, after scikit-learn's checks of tables."""
         if self.image_shape is not None:
             height, width = _validation.pair_of_sizes(self.image_shape, "image_shape")
             X = validate_data(self, X, reset=reset, dtype=(np.float64, np.float32))
@@ -49,7 +49,9 @@ class OfImages(BaseEstimator):
                 raise ArgumentValueError(
                     "X", f"must have {height * width} columns for images of shape {(height, width)}, got {X.shape[1]}"
                 )
-            return Batch(X.reshape(-1, height, width), (len(X),), "X")  # however narrow, because the shape is explicit
+            return Batch(
+                X.reshape(-1, height, width), (len(X),), "X"
+            )  # narrow images are fine, because the shape is explicit
         if not isinstance(X, (list, tuple, PointCloud)) and np.ndim(X) == 2:
             raise ArgumentValueError(
                 "X",
@@ -70,8 +72,8 @@ class OfImages(BaseEstimator):
         return tags
 
 
-class _Transformer(TransformerMixin, OfImages):
-    """What both have in common; `_features` is the transform of images that have been read, (n, …)."""
+class _Transformer(TransformerMixin, ImageEstimator):
+    """The common part of the transformers. `_features` transforms images that have been read, (n, …)."""
 
     n_angles: Any
     angles: Any
@@ -83,7 +85,7 @@ class _Transformer(TransformerMixin, OfImages):
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any = None) -> Any:  # noqa: N803
-        """Check the parameters and the images, and keep the frame of the images.
+        """Check the parameters and the images, and store the frame of the images.
 
         Parameters
         ----------
@@ -98,17 +100,17 @@ class _Transformer(TransformerMixin, OfImages):
         for i in range(len(batch)):
             batch.check_measure(i)
         self.angles_, self.levels_ = directions.angles.copy(), levels
-        self._fitted = self._options()  # parameters that are set later count from the next fit on
-        self.image_shape_ = _frame(batch)
+        self._fitted = self._options()  # parameters set later take effect at the next fit
+        self.image_shape_ = _compute_frame(batch)
         return self
 
     def transform(self, X: Any) -> Floats:  # noqa: N803
-        """Features of images.
+        """Compute the features of images.
 
         Parameters
         ----------
         X : array (n, H, W), list of images and PointClouds, or table (n, H · W)
-            Of any size, not only that which was fitted; a table must have the same columns.
+            Images of any size, not only the one that was fitted. A table must have the same columns.
 
         Returns
         -------
@@ -120,7 +122,7 @@ class _Transformer(TransformerMixin, OfImages):
         return features.reshape(len(batch), -1)
 
     def _check_parameters(self) -> None:
-        """Those that the functions would refuse only when they are called."""
+        """Check parameters that the functions would check only when they are called."""
 
     def _options(self) -> dict[str, Any]:
         angles = {"n_angles": self.n_angles} if self.angles is None else {"angles": self.angles}
@@ -129,13 +131,13 @@ class _Transformer(TransformerMixin, OfImages):
     def _levels(self) -> Floats:
         return quantile_levels(self.n_levels, self.level_grid)
 
-    def _names_of_levels(self) -> list[str]:
+    def _level_names(self) -> list[str]:
         return [f"level{j}_t{t:.4g}" for j, t in enumerate(self.levels_)]
 
-    def _names_of_all(self) -> list[str]:
-        """Every direction with every level."""
+    def _direction_level_names(self) -> list[str]:
+        """Names for every direction with every level."""
         degrees = np.rad2deg(self.angles_)
-        return [f"angle{k}_{a:.4g}deg_{level}" for k, a in enumerate(degrees) for level in self._names_of_levels()]
+        return [f"angle{k}_{a:.4g}deg_{level}" for k, a in enumerate(degrees) for level in self._level_names()]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -146,8 +148,8 @@ class _Transformer(TransformerMixin, OfImages):
 class RadonCDT(_Transformer):
     """Radon cumulative distribution transform of images: `rcdt`, flattened (§3.1 of the paper).
 
-    Euclidean distances of the features, divided by √n_features, are sliced Wasserstein-2 distances. The features know
-    position, size and rotation; for features that affine maps do not change, see `NormalizedRadonCDT`.
+    Euclidean distances of the features, divided by √n_features, are sliced Wasserstein-2 distances. The features depend
+    on position, size and rotation; see `NormalizedRadonCDT` for affine-invariant features.
 
     Parameters
     ----------
@@ -171,10 +173,10 @@ class RadonCDT(_Transformer):
     levels_ : array (n_levels,)
         The levels.
     image_shape_ : (int, int)
-        The frame that `inverse_transform` draws into: as high as the highest and as wide as the widest image fitted;
-        for PointClouds, large enough to hold all points, or 2¹⁴ pixels along a side.
+        The frame of the images that `inverse_transform` returns: as high as the highest and as wide as the widest
+        fitted image. For PointClouds it holds all points, but has at most 2¹⁴ pixels along a side.
     n_features_in_, feature_names_in_
-        Of tables only.
+        Set for tables only.
 
     Examples
     --------
@@ -204,7 +206,7 @@ class RadonCDT(_Transformer):
         return rcdt(images, **options)
 
     def inverse_transform(self, X: Any) -> Floats:  # noqa: N803
-        """Images that have given features, in the frame of those that were fitted: `inverse_rcdt`.
+        """Compute images with the given features, in the frame of the fitted images: `inverse_rcdt`.
 
         Parameters
         ----------
@@ -213,7 +215,7 @@ class RadonCDT(_Transformer):
         Returns
         -------
         float64 array (n, H, W), or (n, H · W) with `image_shape`
-            Of mass 1; the features do not know the mass.
+            Images of mass 1; the features do not contain the mass.
         """
         check_is_fitted(self)
         features = _validation.finite_array(X, "X")
@@ -231,41 +233,42 @@ class RadonCDT(_Transformer):
         return images if self.image_shape is None else images.reshape(len(images), -1)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Direction and level of every feature: ``angle3_4.219deg_level10_t0.1641``."""
+        """Names with the direction and level of every feature: ``angle3_4.219deg_level10_t0.1641``."""
         check_is_fitted(self)
-        return np.array(self._names_of_all(), dtype=object)
+        return np.array(self._direction_level_names(), dtype=object)
 
 
 class NormalizedRadonCDT(_Transformer):
-    """Normalised R-CDT of images, pooled over the circle: features that affine maps do not change (§3.3 of the paper).
+    """Affine-invariant features of images: the normalised R-CDT, pooled over the circle (§3.3 of the paper).
 
-    Shifted, rotated, scaled, sheared or mirrored, an image has the same features, so that a linear classifier or a
-    nearest neighbour separates classes from one or a few images each.
+    The features of an image do not change when it is shifted, rotated, scaled, sheared or mirrored. So a linear
+    classifier or a nearest neighbour separates classes from one or a few images each.
 
     Parameters
     ----------
     n_angles, n_levels, angles, level_grid, image_shape, n_jobs
         As in `RadonCDT`.
     pool : str or None, default "max"
-        See `pooled_nrcdt`. None leaves the NR-CDT unpooled and flattened, n_angles · n_levels features that affine maps
-        shift along the angles.
+        See `pooled_nrcdt`. With None the NR-CDT is not pooled but flattened to n_angles · n_levels features, which
+        affine maps shift along the angles.
     n_components : int, optional
-        Of the pools "sorted" and "fourier", 8 by default, see `pooled_nrcdt`; the others ignore it.
+        Components per level of the pools "sorted" and "fourier", 8 by default, see `pooled_nrcdt`. Other pools ignore
+        it.
     directions : {"auto", "equispaced", "whitened"}, default "auto"
-        See `nrcdt`. "auto" is what it is for the functions, see `pooled_nrcdt` and the table in ``docs/method.md``.
+        See `nrcdt`. "auto" means the same as in the functions, see `pooled_nrcdt` and the table in ``docs/method.md``.
     moments : {"exact", "levels", "robust"}, default "exact"
         See `nrcdt`.
     nu : float, default 3
-        Of robust moments, see `nrcdt`.
+        Degrees of freedom of robust moments, see `nrcdt`.
     trim : float, default 0
-        Leaves out the outer levels, see `nrcdt`.
+        Omits the outer levels, see `nrcdt`.
 
     Attributes
     ----------
     angles_, levels_, image_shape_, n_features_in_, feature_names_in_
         As in `RadonCDT`.
     directions_ : {"equispaced", "whitened"}
-        The directions that "auto" stood for, or those that were given.
+        The given directions, or those that "auto" selected.
 
     Examples
     --------
@@ -336,25 +339,25 @@ class NormalizedRadonCDT(_Transformer):
         return pooled_nrcdt(images, **options)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Pool and level of every feature, ``max_level10_t0.1641``, or direction and level as in `RadonCDT`."""
+        """Names with the pool and level of every feature, ``max_level10_t0.1641``; without a pool as in `RadonCDT`."""
         check_is_fitted(self)
         pool = self._fitted["pool"]
         if pool is None:
-            names = self._names_of_all()
+            names = self._direction_level_names()
         elif pool in POOLS:
-            names = [f"{pool}_{n}" for n in self._names_of_levels()]
+            names = [f"{pool}_{n}" for n in self._level_names()]
         else:
             count = check_pool(pool, self._fitted["n_components"], self.angles_.size)
-            names = [f"{pool}{k}_{n}" for k in range(count) for n in self._names_of_levels()]
+            names = [f"{pool}{k}_{n}" for k in range(count) for n in self._level_names()]
         return np.array(names, dtype=object)
 
 
-def _frame(batch: Batch) -> tuple[int, int]:
-    """Shape of an image, around the origin, that holds all measures."""
+def _compute_frame(batch: Batch) -> tuple[int, int]:
+    """The shape of an image around the origin that holds all measures."""
     if isinstance(batch.items, np.ndarray):
         return batch.items.shape[1], batch.items.shape[2]
     shapes = [
-        2 * np.ceil(np.minimum(np.abs(item.points[:, ::-1]).max(axis=0), LARGEST_FRAME / 2)).astype(int) + 1
+        2 * np.ceil(np.minimum(np.abs(item.points[:, ::-1]).max(axis=0), MAX_FRAME_SIDE / 2)).astype(int) + 1
         if isinstance(item, PointCloud)
         else item.shape
         for item in batch.items

@@ -1,6 +1,17 @@
 """Registration of measures, and distances that affine maps do not change, by descriptors along whitened directions."""
 
-from radoncdt.matching.descriptors import Descriptors, describe
-from radoncdt.matching.registration import Registration, affine_distances, register
+from radoncdt.matching.affine_distance import affine_distances
+from radoncdt.matching.alignment import register
+from radoncdt.matching.descriptors import Descriptors, DescriptorSettings, describe
+from radoncdt.matching.plausible import Plausible
+from radoncdt.matching.registration import Registration
 
-__all__ = ["Descriptors", "Registration", "affine_distances", "describe", "register"]
+__all__ = [
+    "DescriptorSettings",
+    "Descriptors",
+    "Plausible",
+    "Registration",
+    "affine_distances",
+    "describe",
+    "register",
+]

@@ -1,18 +1,18 @@
-"""Descriptors: what two measures need to be registered, or compared however they were moved, computed once.
+"""Descriptors of measures, from which they are registered and compared however they were moved.
 
-A descriptor is the NR-CDT along whitened directions, the mean and the scatter of the measure. An affine map turns
-the NR-CDT along the circle, or turns and mirrors it, and changes nothing else of it; the rest of the map is in the
-means and the scatters.
+A descriptor consists of the NR-CDT along whitened directions, the mean and the scatter of a measure. An affine map
+rotates the NR-CDT along the circle, or rotates and mirrors it. The rest of the map is in the means and the scatters.
 """
 
 import contextlib
 import json
 import zipfile
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -26,68 +26,119 @@ from radoncdt._typing import Floats
 from radoncdt._validation import ArgumentTypeError, ArgumentValueError
 from radoncdt.measures import Batch, Measures, PointCloud
 
+__all__ = [
+    "ROBUST",
+    "DescriptorSettings",
+    "Descriptors",
+    "check_settings",
+    "compute_spectrum",
+    "describe",
+    "describe_batch",
+    "join_descriptors",
+    "read_descriptors",
+]
+
 MOMENTS = ("exact", "robust")
 
 ROBUST: dict[str, Any] = {"moments": "robust", "trim": 1 / 16}
-"""Options with which specks hardly matter: what --robust stands for, and how folders are classified."""
+"""Options of `describe` and of the estimators with which specks hardly matter."""
 
 FORMAT = "radoncdt descriptors, version 1"
+"""The first array of every file of descriptors."""
+
+NU = 3.0
+"""Default degrees of freedom of robust moments."""
 
 
-class Settings(NamedTuple):
-    """How descriptors were computed. Only those with equal settings can be compared."""
+@dataclass(frozen=True)
+class DescriptorSettings:
+    """How descriptors are computed. Only descriptors with equal settings can be compared.
+
+    Parameters
+    ----------
+    n_angles : int
+        Directions on half the circle. Rotations are compared in steps of 180°/n_angles.
+    n_levels : int
+        Levels of the quantile functions.
+    moments : {"exact", "robust"}
+        See `nrcdt`.
+    nu : float
+        Degrees of freedom of robust moments. Exact moments do not use it; it is then set to the default.
+    trim : float
+        Omits the levels t < trim and t > 1 − trim.
+
+    Examples
+    --------
+    >>> DescriptorSettings(moments="robust", trim=1 / 16).levels.size
+    56
+    """
 
     n_angles: int = 64
     n_levels: int = 64
     moments: str = "exact"
-    nu: float = 0.0
-    """Degrees of freedom of robust moments; 0 where they are exact."""
+    nu: float = NU
     trim: float = 0.0
 
-    @classmethod
-    def choose(cls, n_angles: int, n_levels: int, moments: str, nu: float, trim: float) -> "Settings":
-        """Check the options of `describe`."""
-        normalisation = Normalisation.choose(_validation.choice(moments, "moments", MOMENTS), "whitened", nu)
-        trimmed_levels(n_levels, "midpoint", trim)
-        n_angles = _validation.count(n_angles, "n_angles", 1, _validation.MOST_ANGLES)
-        return cls(n_angles, int(n_levels), moments, normalisation.nu, float(trim))
+    def __post_init__(self) -> None:
+        _validation.choice(self.moments, "moments", MOMENTS)
+        normalisation = Normalisation.choose(self.moments, "whitened", self.nu)
+        trimmed_levels(self.n_levels, "midpoint", self.trim)
+        values = {
+            "n_angles": _validation.count(self.n_angles, "n_angles", 1, _validation.MOST_ANGLES),
+            "n_levels": int(self.n_levels),
+            "nu": normalisation.nu or NU,
+            "trim": float(self.trim),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     @property
     def levels(self) -> Floats:
+        """The levels t of the quantile functions."""
         return trimmed_levels(self.n_levels, "midpoint", self.trim)
 
     @property
     def grid_distance(self) -> float:
-        """How far apart, at most, two copies of one shape are because rotations are tried in steps: 2 sin(π/4n)."""
+        """The largest distance of two copies that the steps of the circle alone can cause: 2 sin(π/(4 n_angles))."""
         return float(2 * np.sin(np.pi / (4 * self.n_angles)))
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> "DescriptorSettings":
+        """Read settings that were stored with `dataclasses.asdict`. Older records have nu 0 for exact moments."""
+        return cls(**{**record, "nu": record["nu"] or NU})
 
 
 class Descriptors:
-    """Descriptors of measures, made by `describe`, or read by `Descriptors.load`.
+    """Descriptors of measures, computed by `describe` or read by `Descriptors.load`.
 
-    ``descriptors[i]``, ``descriptors[2:5]`` and ``descriptors[mask]`` are descriptors again, of one or more measures.
+    ``descriptors[i]``, ``descriptors[2:5]`` and ``descriptors[mask]`` are descriptors of one or more measures.
 
     Attributes
     ----------
     values : float array (n, n_angles, n_levels)
-        NR-CDTs along whitened directions of the half circle; the other half is −N_η(1 − t).
+        NR-CDTs along whitened directions of the half circle. The other half is −N_η(1 − t).
     means : float64 array (n, 2)
-        Of the measures, or their robust location, in pixels from the centre of the image.
+        Means of the measures, or their robust locations, in pixels from the centre of the image.
     covariances : float64 array (n, 2, 2)
-        Of the measures, or their robust scatter.
+        Covariances of the measures, or their robust scatters.
     frames : int array (n, 2)
-        Shapes (H, W) of the images; (1, 1) for PointClouds, whose origin is pixel (0, 0) then.
-    settings : Settings
+        Shapes (H, W) of the images; (1, 1) for PointClouds, whose origin is then pixel (0, 0).
+    settings : DescriptorSettings
     """
 
     values: NDArray[Any]
     means: Floats
     covariances: Floats
     frames: NDArray[np.int64]
-    settings: Settings
+    settings: DescriptorSettings
 
     def __init__(
-        self, values: NDArray[Any], means: Floats, covariances: Floats, frames: NDArray[np.int64], settings: Settings
+        self,
+        values: NDArray[Any],
+        means: Floats,
+        covariances: Floats,
+        frames: NDArray[np.int64],
+        settings: DescriptorSettings,
     ) -> None:
         self.values, self.means, self.covariances, self.frames = (
             values.view(),
@@ -108,7 +159,7 @@ class Descriptors:
     def __getitem__(self, which: Any) -> "Descriptors":
         if isinstance(which, (int, np.integer)) and not isinstance(which, (bool, np.bool_)):
             if not -len(self) <= which < len(self):
-                raise IndexError(f"there are {len(self)} descriptors, and no number {which}")
+                raise IndexError(f"index {which} is out of range for {len(self)} descriptors")
             which = slice(which % len(self), which % len(self) + 1)
         arrays = self.values[which], self.means[which], self.covariances[which], self.frames[which]
         if arrays[0].ndim != 3:
@@ -116,17 +167,17 @@ class Descriptors:
         return Descriptors(*arrays, self.settings)
 
     def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
-        raise TypeError("Descriptors are no images; what takes images needs those that they were made of")
+        raise TypeError("Descriptors are not images; pass the images that they were computed from")
 
     def __repr__(self) -> str:
-        options = ", ".join(f"{name}={value!r}" for name, value in self.settings._asdict().items())
+        options = ", ".join(f"{name}={value!r}" for name, value in asdict(self.settings).items())
         return f"Descriptors({len(self)} measures, {options}, {self.values.dtype})"
 
     def __reduce__(self) -> tuple[type["Descriptors"], tuple[Any, ...]]:
         return Descriptors, (self.values, self.means, self.covariances, self.frames, self.settings)
 
     def astype(self, dtype: DTypeLike) -> "Descriptors":
-        """The same with values in float32 or float64. Comparing float32 takes less time and half the memory."""
+        """Descriptors with values in float32 or float64. Comparing float32 takes less time and half the memory."""
         if np.dtype(dtype) not in (np.float32, np.float64):
             raise ArgumentValueError("dtype", f"must be float32 or float64, got {np.dtype(dtype)}")
         if self.values.dtype == dtype:
@@ -135,7 +186,7 @@ class Descriptors:
 
     @staticmethod
     def concatenate(parts: Sequence["Descriptors"]) -> "Descriptors":
-        """One after the other; all must have the same settings.
+        """Concatenate descriptors; all must have the same settings.
 
         >>> squares, triangles = describe(np.ones((3, 8, 8))), describe([np.tri(9)])
         >>> len(Descriptors.concatenate([squares, triangles]))
@@ -156,16 +207,16 @@ class Descriptors:
     def save(
         self, path: str | PathLike[str] | IO[bytes], *, dtype: DTypeLike = np.float32, **more: NDArray[Any]
     ) -> None:
-        """Write them to an npz file that `Descriptors.load` reads, as a whole or not at all.
+        """Write an npz file that `Descriptors.load` reads. The file is written as a whole or not at all.
 
         Parameters
         ----------
         path : path, or file opened to write bytes
-            A path gets the ending .npz if it has not.
+            The ending .npz is appended to a path that lacks it.
         dtype : float16, float32 or float64
-            Of the values. In float16 they are wrong by 5e-4 of their size.
+            The type of the values. In float16 they have a relative error of up to 5e-4.
         **more
-            Arrays to be written to the same file, for others to read.
+            Further arrays to be written to the same file.
         """
         if np.dtype(dtype) not in (np.float16, np.float32, np.float64):
             raise ArgumentValueError("dtype", f"must be float16, float32 or float64, got {np.dtype(dtype)}")
@@ -178,7 +229,7 @@ class Descriptors:
         def write(file: IO[bytes]) -> None:
             own: dict[str, Any] = {
                 "format": np.array(FORMAT),
-                "settings": np.array(json.dumps(self.settings._asdict())),
+                "settings": np.array(json.dumps(asdict(self.settings))),
                 "values": self.values.astype(dtype),
                 "means": self.means,
                 "covariances": self.covariances,
@@ -189,30 +240,30 @@ class Descriptors:
         if not isinstance(path, (str, PathLike)):
             write(path)
             return
-        target = _with_ending(path)
+        target = _append_ending(path)
         if not target.parent.is_dir():
             raise FileNotFoundError(f"`path` must be in a folder that exists, got {path}")
         write_whole(target, write)
 
     @classmethod
     def load(cls, path: str | PathLike[str] | IO[bytes]) -> "Descriptors":
-        """Read a file that `save` wrote, its ending .npz included or not; values of float16 become float32.
+        """Read a file that `save` wrote. The ending .npz may be omitted, and values of float16 become float32.
 
         Raises
         ------
         OSError
-            When there is no such file.
+            If there is no such file.
         ValueError
-            When it holds something else, or is damaged.
+            If the file holds something else, or is damaged.
         """
         if not isinstance(path, (str, PathLike)) and not hasattr(path, "read"):
             raise ArgumentTypeError("path", f"must be a path, or a file opened to read bytes, got {path!r}")
         if isinstance(path, (str, PathLike)) and not Path(path).exists():
-            path = _with_ending(path)
+            path = _append_ending(path)
         with contextlib.ExitStack() as stack:
             file = stack.enter_context(open(path, "rb")) if isinstance(path, (str, PathLike)) else path
             try:
-                found = _arrays_in(file)
+                found = _read_arrays(file)
             except Exception as error:  # zipfile and NumPy raise errors of many kinds for damaged files
                 raise ArgumentValueError(
                     "path", f"must be an undamaged npz file of descriptors, got {path}: {error}"
@@ -221,7 +272,7 @@ class Descriptors:
             given = found.get("format", "an npz file without a format" if found else "no npz file, or one cut off")
             raise ArgumentValueError("path", f"must be a file of the format {FORMAT!r}, got {path}: {given}")
         try:
-            return _from_arrays(found)
+            return _build_from_arrays(found)
         except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise ArgumentValueError(
                 "path", f"must hold descriptors that belong together, got {path}: {error}"
@@ -229,15 +280,15 @@ class Descriptors:
 
     @cached_property
     def waves(self) -> Waves:
-        """What the kernels need to compare them."""
-        packed, norms = _packed(self.values)
+        """The form in which the kernels compare descriptors."""
+        packed, norms = _pack(self.values)
         values = np.ascontiguousarray(self.values)
         values.setflags(write=False)
         return Waves(values, packed, norms, np.ascontiguousarray(self.covariances[:, [0, 0, 1], [0, 1, 1]]))
 
 
-def _arrays_in(file: IO[bytes]) -> dict[str, NDArray[Any]]:
-    """All arrays of an npz file; none of any other file."""
+def _read_arrays(file: IO[bytes]) -> dict[str, NDArray[Any]]:
+    """Read all arrays of an npz file; a file of another format has none."""
     if not zipfile.is_zipfile(file):
         return {}
     file.seek(0)
@@ -245,10 +296,9 @@ def _arrays_in(file: IO[bytes]) -> dict[str, NDArray[Any]]:
         return {name: arrays[name] for name in arrays.files}
 
 
-def _from_arrays(found: dict[str, NDArray[Any]]) -> Descriptors:
-    """Descriptors from the arrays of a file, if these belong together."""
-    stored = json.loads(str(found["settings"]))
-    settings = Settings.choose(**{**stored, "nu": stored["nu"] or 1.0})
+def _build_from_arrays(found: dict[str, NDArray[Any]]) -> Descriptors:
+    """Build descriptors from the arrays of a file, which must belong together."""
+    settings = DescriptorSettings.from_record(json.loads(str(found["settings"])))
     n, shape = len(found["values"]), (settings.n_angles, settings.levels.size)
     shapes = {"values": (n, *shape), "means": (n, 2), "covariances": (n, 2, 2), "frames": (n, 2)}
     for name, expected in shapes.items():
@@ -266,16 +316,16 @@ def _from_arrays(found: dict[str, NDArray[Any]]) -> Descriptors:
     return Descriptors(values, means, covariances, found["frames"].astype(np.int64), settings)
 
 
-def _with_ending(path: str | PathLike[str]) -> Path:
+def _append_ending(path: str | PathLike[str]) -> Path:
     target = Path(path)
     return target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
 
 
-def spectrum_of(values: NDArray[Any]) -> NDArray[np.complex128]:
-    """Fourier coefficients along the circle, (n, n_angles + 1, half the levels), of values on half of it.
+def compute_spectrum(values: NDArray[Any]) -> NDArray[np.complex128]:
+    """Fourier coefficients along the circle, (n, n_angles + 1, half the levels), of values on half the circle.
 
-    A frequency stands for its negative one, too, and a level t for 1 − t, where the coefficients are the same up to the
-    sign. Scaled so that squared sizes sum up to the mean square of the values.
+    Each frequency also represents its negative, and each level t also represents 1 − t, where the coefficients are the
+    same up to the sign. The coefficients are scaled so that their squared sizes sum to the mean square of the values.
     """
     from scipy.fft import rfft
 
@@ -286,20 +336,20 @@ def spectrum_of(values: NDArray[Any]) -> NDArray[np.complex128]:
     circle[:, :, n_angles:] = -values[:, :, : -halves - 1 : -1].swapaxes(1, 2)
     circle *= np.sqrt(4 / n_levels) / (2 * n_angles)
     if n_levels % 2:
-        circle[:, -1] /= np.sqrt(2)  # the middle level is its own mirror image
+        circle[:, -1] /= np.sqrt(2)  # the middle level represents only itself
     spectrum = rfft(circle, overwrite_x=True)
     spectrum[:, :, [0, n_angles]] /= np.sqrt(2)
     return spectrum.swapaxes(1, 2)
 
 
-def _packed(values: NDArray[Any]) -> tuple[NDArray[np.float32], Floats]:
-    """The waves of descriptors as the kernels read them, and the norms of the waves, and of what they leave out."""
+def _pack(values: NDArray[Any]) -> tuple[NDArray[np.float32], Floats]:
+    """Pack the waves of descriptors as the kernels read them, with the norms of the waves and of the remainder."""
     n, _, n_levels = values.shape
     halves, groups = (n_levels + 1) // 2, KEPT // (2 * LANES)
     packed = np.zeros((n, 2, groups, halves, 2, LANES), np.float32)
     norms = np.empty((n, 2))
     for chunk in (slice(k, k + 64) for k in range(0, n, 64)):
-        spectrum = spectrum_of(values[chunk])
+        spectrum = compute_spectrum(values[chunk])
         for parity in (0, 1):
             waves = np.zeros((len(spectrum), KEPT // 2, halves), complex)
             some = spectrum[:, 1 + parity : KEPT + 1 : 2]
@@ -313,15 +363,16 @@ def _packed(values: NDArray[Any]) -> tuple[NDArray[np.float32], Floats]:
 
 def describe(
     images: Measures,
+    /,
     *,
     n_angles: int = 64,
     n_levels: int = 64,
     moments: str = "exact",
-    nu: float = 3.0,
+    nu: float = NU,
     trim: float = 0.0,
     n_jobs: int | None = -1,
 ) -> Descriptors:
-    """Descriptors of measures, for `register`, `affine_distances` and `AffineNeighbors`.
+    """Compute the descriptors of measures, for `register`, `affine_distances` and `AffineNeighbors`.
 
     Parameters
     ----------
@@ -339,56 +390,54 @@ def describe(
     Examples
     --------
     >>> describe(np.ones((3, 8, 8)))
-    Descriptors(3 measures, n_angles=64, n_levels=64, moments='exact', nu=0.0, trim=0.0, float64)
+    Descriptors(3 measures, n_angles=64, n_levels=64, moments='exact', nu=3.0, trim=0.0, float64)
     """
-    settings = Settings.choose(n_angles, n_levels, moments, nu, trim)
-    return described(read_measures(images), settings, n_jobs)
+    settings = DescriptorSettings(n_angles, n_levels, moments, nu, trim)
+    return describe_batch(read_measures(images), settings, n_jobs)
 
 
-def described(batch: Batch, settings: Settings, n_jobs: int | None) -> Descriptors:
-    """Descriptors of measures that have been read."""
-    n_angles, _, moments, nu, _ = settings
-    values, used = whitened_nrcdt(batch, n_angles, settings.levels, moments, nu or 1.0, n_jobs)
+def describe_batch(batch: Batch, settings: DescriptorSettings, n_jobs: int | None) -> Descriptors:
+    """Compute the descriptors of measures that have been read."""
+    values, used = whitened_nrcdt(batch, settings.n_angles, settings.levels, settings.moments, settings.nu, n_jobs)
     frames = [(1, 1) if isinstance(item, PointCloud) else item.shape for item in batch.items]
     covariances = used[:, [2, 3, 3, 4]].reshape(-1, 2, 2)
     return Descriptors(values, used[:, :2].copy(), covariances, np.array(frames, np.int64), settings)
 
 
-def joined(measures: Any) -> Any:
-    """Descriptors in place of a list of them, as scikit-learn chooses some; anything else as it is."""
-    several = isinstance(measures, (list, tuple)) and len(measures) > 0
-    return Descriptors.concatenate(measures) if several and isinstance(measures[0], Descriptors) else measures
+def join_descriptors(measures: Any) -> Any:
+    """Join a list of Descriptors, as scikit-learn makes by indexing; return anything else unchanged."""
+    is_list = isinstance(measures, (list, tuple)) and len(measures) > 0
+    return Descriptors.concatenate(measures) if is_list and isinstance(measures[0], Descriptors) else measures
 
 
 def check_settings(first: Descriptors, first_name: str, second: Descriptors, second_name: str) -> None:
-    """Refuse to compare descriptors of different settings."""
-    for name, a, b in zip(Settings._fields, first.settings, second.settings):
-        if a != b:
+    """Refuse to compare descriptors with different settings."""
+    ours, theirs = asdict(first.settings), asdict(second.settings)
+    for name in ours:
+        if ours[name] != theirs[name]:
             raise ArgumentValueError(
                 second_name,
-                f"must have the settings of `{first_name}` to be compared with it, which has "
-                f"{name}={a!r}, got {name}={b!r}",
+                f"must have the settings of `{first_name}` to be compared with it, which has {name}={ours[name]!r}, "
+                f"got {name}={theirs[name]!r}",
             )
 
 
 def read_descriptors(
-    measures: object, name: str, options: dict[str, Any], like: Descriptors | None, n_jobs: int | None
+    measures: object,
+    name: str,
+    settings: DescriptorSettings | None,
+    like: Descriptors | None,
+    n_jobs: int | None,
 ) -> Descriptors:
-    """Descriptors as they are, or those of measures: by the options given, or else by the settings of `like`.
-
-    `options` are those of `describe`, None where not given. Refuses options that descriptors do not have.
-    """
-    options = {key: value for key, value in options.items() if value is not None}
-    measures = joined(measures)
-    given = measures if isinstance(measures, Descriptors) else None
-    settings = next((known.settings for known in (given, like) if known is not None), Settings())
-    asked = settings._asdict() | {"nu": settings.nu or 3.0} | options  # 3 is what `describe` takes
-    chosen = Settings.choose(**asked)
-    found = described(read_measures(measures, name), chosen, n_jobs) if given is None else given
-    for key, value in options.items():
-        has = getattr(found.settings, key)
-        if getattr(chosen, key) != has and not (key == "nu" and found.settings.moments != "robust"):
+    """Return descriptors as they are, or describe measures with the given settings, or else with those of `like`."""
+    if settings is not None:
+        _validation.instance(settings, "settings", DescriptorSettings)
+    measures = join_descriptors(measures)
+    if isinstance(measures, Descriptors):
+        if settings not in (None, measures.settings):
             raise ArgumentValueError(
-                key, f"must be left out or be {has!r}, as `{name}` has been described, got {value!r}"
+                "settings", f"must be omitted or be those of `{name}`, which has {measures.settings}, got {settings}"
             )
-    return found
+        return measures
+    default = DescriptorSettings() if like is None else like.settings
+    return describe_batch(read_measures(measures, name), settings or default, n_jobs)

@@ -1,9 +1,10 @@
-"""Search for the nearest descriptors without comparing all of them, and find exactly what comparing all would find.
+"""Exact search for the nearest descriptors without comparing all of them.
 
-The sizes of the Fourier coefficients along the circle do not change when the circle is turned or mirrored, and their
-Euclidean distance is never larger than the distance of two descriptors at any turn. Of these sizes an index keeps
-the coordinates in which its entries differ most, and the norm of the rest: distances of such summaries are lower
-bounds still. Entries are compared in the order of their bounds until no bound is below the distances found.
+The magnitudes of the Fourier coefficients along the circle do not change when the circle is rotated or mirrored, and
+their Euclidean distance is never larger than the distance of two descriptors at any rotation. An index summarises the
+magnitudes of each entry by the coordinates in which entries differ most and by the norm of the remainder. Distances of
+summaries are still lower bounds. Entries are compared in the order of their bounds until no bound is below the
+distances found, so the result is the same as if all entries were compared.
 """
 
 from typing import Any, NamedTuple
@@ -13,59 +14,62 @@ from numpy.typing import NDArray
 
 from radoncdt import _kernels, _threads
 from radoncdt._typing import Floats
-from radoncdt.matching.descriptors import Descriptors, Settings, spectrum_of
-from radoncdt.matching.registration import WORK, Plausible
+from radoncdt.matching.affine_distance import PAIR_WORK
+from radoncdt.matching.descriptors import Descriptors, DescriptorSettings, compute_spectrum
+from radoncdt.matching.plausible import Plausible
+
+__all__ = ["N_SAMPLED", "AffineIndex", "Coordinates", "count_magnitudes", "lower_bounds"]
 
 N_COORDINATES = 32
-"""Of a summary, at most, beside the norm of the rest; with more, hardly any entry is left out that was not before."""
+"""Largest number of coordinates of a summary, beside the norm of the remainder. More would exclude few more entries."""
 
-LOWEST = 12
-"""Frequencies among which the coordinates are chosen; those above are in the norm."""
+N_FREQUENCIES = 12
+"""Highest frequency from which coordinates are chosen. Higher frequencies are in the norm of the remainder."""
 
-N_LEARNT = 1024
-"""Entries from which the coordinates are chosen."""
+N_SAMPLED = 1024
+"""Number of entries from which the coordinates are chosen."""
 
 SLACK = 3e-7
-"""Taken off the bounds, as a share of the norms of both summaries: the norm of the rest is a difference, and summaries
-may be in float32."""
+"""Share of the norms of both summaries that is subtracted from a bound. The norm of the remainder is a difference, and
+summaries may be in float32."""
 
 ROUNDING = 1e-5
-"""Taken off the bounds, as a share of them, for distances of float32 are rounded."""
+"""Share of a bound that is subtracted from it, because distances in float32 are rounded."""
 
 
 class Coordinates(NamedTuple):
-    """The coordinates of summaries."""
+    """The coordinate system of summaries: an origin and orthonormal axes."""
 
     middle: Floats
     axes: Floats
 
     @classmethod
-    def learn(cls, descriptors: Descriptors) -> "Coordinates":
-        """Where the sizes of the lowest frequencies of some entries, evenly chosen, differ most."""
-        chosen = np.unique(np.linspace(0, len(descriptors) - 1, min(N_LEARNT, len(descriptors))).astype(int))
-        sizes = np.concatenate([_sizes(descriptors.values[some])[0] for some in _chunks(chosen)])
-        middle = sizes.mean(axis=0)
-        spread = sizes - middle
-        if len(spread) < len(middle):  # the smaller of two matrices that have the same eigenvalues
+    def choose(cls, descriptors: Descriptors) -> "Coordinates":
+        """Choose the axes along which the magnitudes of evenly sampled entries differ most."""
+        chosen = np.unique(np.linspace(0, len(descriptors) - 1, min(N_SAMPLED, len(descriptors))).astype(int))
+        magnitudes = np.concatenate([_compute_magnitudes(descriptors.values[some])[0] for some in _chunks(chosen)])
+        middle = magnitudes.mean(axis=0)
+        spread = magnitudes - middle
+        if len(spread) < len(middle):  # use the smaller of two matrices with the same eigenvalues
             axes = spread.T @ np.linalg.eigh(spread @ spread.T)[1][:, -N_COORDINATES:]
         else:
             axes = np.linalg.eigh(spread.T @ spread)[1][:, -N_COORDINATES:]
-        return cls(middle, np.linalg.qr(axes)[0])  # orthonormal, whatever rounding did
+        return cls(middle, np.linalg.qr(axes)[0])  # orthonormal in spite of rounding
 
-    def summaries(self, descriptors: Descriptors) -> Floats:
-        """(n, N_COORDINATES + 1), or fewer."""
+    def summarise(self, descriptors: Descriptors) -> Floats:
+        """Summaries (n, N_COORDINATES + 1), or fewer columns for few entries: coordinates and norm of the remainder."""
         parts = []
         for some in _chunks(np.arange(len(descriptors))):
-            sizes, rest = _sizes(descriptors.values[some])
-            spread = sizes - self.middle
+            magnitudes, rest = _compute_magnitudes(descriptors.values[some])
+            spread = magnitudes - self.middle
             coordinates = spread @ self.axes
-            beside = (spread**2).sum(axis=1) - (coordinates**2).sum(axis=1)
-            parts.append(np.column_stack([coordinates, np.sqrt(np.maximum(beside, 0) + rest)]))
+            remainder = (spread**2).sum(axis=1) - (coordinates**2).sum(axis=1)
+            parts.append(np.column_stack([coordinates, np.sqrt(np.maximum(remainder, 0) + rest)]))
         return np.concatenate(parts)
 
 
 def lower_bounds(summary: Floats, summaries: NDArray[np.floating], norms: NDArray[np.floating]) -> Floats:
-    """Lower bounds of distances: of a query, from its summary, to entries, from theirs (N_COORDINATES + 1, n)."""
+    """Lower bounds of the distances of a query to entries, from its summary and theirs (N_COORDINATES + 1, n)."""
     squares = np.zeros(summaries.shape[1])
     for own, others in zip(summary, summaries):
         squares += np.square(others - own)
@@ -77,61 +81,59 @@ def _chunks(indices: NDArray[np.intp]) -> list[NDArray[np.intp]]:
     return [indices[k : k + 64] for k in range(0, len(indices), 64)]
 
 
-def n_sizes(settings: Settings) -> int:
-    """How many sizes of Fourier coefficients summaries are made from."""
-    return (min(LOWEST, settings.n_angles) + 1) * ((settings.levels.size + 1) // 2)
+def count_magnitudes(settings: DescriptorSettings) -> int:
+    """The number of magnitudes that summaries are made from."""
+    return (min(N_FREQUENCIES, settings.n_angles) + 1) * ((settings.levels.size + 1) // 2)
 
 
-def _sizes(values: NDArray[np.floating]) -> tuple[Floats, Floats]:
-    """Sizes of the lowest Fourier coefficients, flattened, and the sum of the squares of all others."""
-    sizes = np.abs(spectrum_of(values))
-    rest = (sizes[:, LOWEST + 1 :] ** 2).sum(axis=(1, 2))
-    return sizes[:, : LOWEST + 1].reshape(len(values), -1), rest
+def _compute_magnitudes(values: NDArray[np.floating]) -> tuple[Floats, Floats]:
+    """Magnitudes of the lowest Fourier coefficients, flattened, and the sum of the squares of all others."""
+    magnitudes = np.abs(compute_spectrum(values))
+    rest = (magnitudes[:, N_FREQUENCIES + 1 :] ** 2).sum(axis=(1, 2))
+    return magnitudes[:, : N_FREQUENCIES + 1].reshape(len(values), -1), rest
 
 
 class AffineIndex:
-    """Descriptors, ready to be searched.
+    """A searchable index of descriptors.
 
     Parameters
     ----------
     descriptors : Descriptors
         The entries.
-    reflections : bool
-        Whether mirror images are the same.
-    plausible : Plausible
-        Which maps, from a query to an entry, are.
+    limits : Plausible
+        Which maps from a query to an entry are plausible.
     """
 
-    def __init__(self, descriptors: Descriptors, reflections: bool, plausible: Plausible) -> None:
-        self.descriptors, self.reflections, self.plausible = descriptors, reflections, plausible
-        self._coordinates = Coordinates.learn(descriptors)
-        self._summaries = np.ascontiguousarray(self._coordinates.summaries(descriptors).T)
+    def __init__(self, descriptors: Descriptors, limits: Plausible) -> None:
+        self.descriptors, self.limits = descriptors, limits
+        self._coordinates = Coordinates.choose(descriptors)
+        self._summaries = np.ascontiguousarray(self._coordinates.summarise(descriptors).T)
         self._norms = np.linalg.norm(self._summaries, axis=0)
-        self._limits = plausible.limits if plausible.limited else None
+        self._bounds = limits.bounds if limits.is_limited else None
 
     def nearest(
-        self, queries: Descriptors, k: int, n_jobs: int | None, *, but_themselves: bool = False
+        self, queries: Descriptors, k: int, n_jobs: int | None, *, exclude_self: bool = False
     ) -> tuple[Floats, NDArray[np.intp]]:
         """Distances and numbers of the k nearest entries of every query, (n, k) each, the nearest first.
 
-        Of entries at the same distance the first come first. Entries that no plausible map leads to are infinitely far.
-        With `but_themselves` query i is entry i, which is left out.
+        Entries at the same distance keep their order. An entry that no plausible map leads to is infinitely far away.
+        With `exclude_self`, query i is entry i and is not its own neighbour.
         """
         n = len(queries)
         distances, numbers = np.full((n, k), np.inf), np.full((n, k), -1, np.intp)
         queries = queries.astype(self.descriptors.values.dtype)
         x, y, kernels = queries.waves, self.descriptors.waves, _kernels.current()
-        summaries = self._coordinates.summaries(queries)
+        summaries = self._coordinates.summarise(queries)
 
         def search(i: int) -> None:
             bounds = self.bounds(summaries[i])
-            left_out = i if but_themselves else -1
+            left_out = i if exclude_self else -1
             kernels.nearest(
                 x,
                 i,
                 y,
-                reflections=self.reflections,
-                limits=self._limits,
+                reflections=self.limits.reflections,
+                limits=self._bounds,
                 bounds=bounds,
                 order=np.argsort(bounds),
                 left_out=left_out,
@@ -147,23 +149,23 @@ class AffineIndex:
         return distances, numbers
 
     def within(
-        self, queries: Descriptors, radius: float, n_jobs: int | None, *, but_themselves: bool = False
+        self, queries: Descriptors, radius: float, n_jobs: int | None, *, exclude_self: bool = False
     ) -> list[tuple[Floats, NDArray[np.intp]]]:
-        """Distances and numbers of the entries at most `radius` away from every query, the nearest first."""
+        """Distances and numbers of the entries within `radius` of every query, the nearest first."""
         found: list[Any] = [None] * len(queries)
         queries = queries.astype(self.descriptors.values.dtype)
         x, y, kernels = queries.waves, self.descriptors.waves, _kernels.current()
-        summaries = self._coordinates.summaries(queries)
+        summaries = self._coordinates.summarise(queries)
 
         def search(i: int) -> None:
             distances = kernels.within(
                 x,
                 i,
                 y,
-                reflections=self.reflections,
-                limits=self._limits,
+                reflections=self.limits.reflections,
+                limits=self._bounds,
                 bounds=self.bounds(summaries[i]),
-                left_out=i if but_themselves else -1,
+                left_out=i if exclude_self else -1,
                 radius=radius,
             )
             there = np.flatnonzero(distances <= radius)
@@ -178,6 +180,6 @@ class AffineIndex:
         return lower_bounds(summary, self._summaries, self._norms)
 
     def _workers(self, queries: Descriptors, n_jobs: int | None) -> int:
-        """Threads, one query each; of the entries one in fifty, say, has to be compared."""
+        """The number of threads. A query is compared with about one entry in fifty."""
         pairs = len(queries) * len(self.descriptors) // 50
-        return _threads.n_workers(n_jobs, WORK * pairs * queries.settings.n_angles * queries.settings.n_levels)
+        return _threads.n_workers(n_jobs, PAIR_WORK * pairs * queries.settings.n_angles * queries.settings.n_levels)

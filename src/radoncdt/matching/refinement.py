@@ -1,15 +1,15 @@
 """Refinement: the last step of a registration, from a map that is nearly right to the one that fits best.
 
-Registration reads its map off moments and projections, and these depend on where the mass is: an image that is sampled
-again, or lines that are drawn again, have their mass in slightly different places. Therefore two images are compared
-pixel by pixel in the end, and two PointClouds by the transport of their projections, both with Gauss–Newton steps.
+Registration computes its map from moments and projections, which depend on where the mass is. An image that is
+resampled, or lines that are drawn again, have their mass in slightly different places. The last step therefore compares
+two images pixel by pixel, and two PointClouds by the transport of their projections, both with Gauss–Newton steps.
 
 Pixels are means over squares, or values between such means, and a map stretches the squares of the moving image. So one
-picture is a little more blurred than the other, and lines drawn with the same pen differ in width. Such a difference
-must not be mistaken for a part of the map. Both pictures are blurred by the same Gaussian, and what remains of the
-difference is estimated with the map: a blur with covariance C adds ½ tr(C ∇²f) to a picture f, up to higher orders.
-There is one exception: a copy that was interpolated from the pixels of the moving image is reproduced by interpolation
-without any blur, and then nothing is more exact.
+image is slightly more blurred than the other, and lines drawn with the same pen differ in width. Such a difference must
+not be mistaken for a part of the map. Both images are blurred by the same Gaussian, and the remaining difference is
+estimated together with the map: a blur with covariance C adds ½ tr(C ∇²f) to an image f, up to higher orders. There is
+one exception: a copy that was interpolated from the pixels of the moving image is reproduced by interpolation without
+any blur, and then nothing is more exact.
 """
 
 from functools import cached_property
@@ -21,24 +21,26 @@ from numpy.typing import NDArray
 from radoncdt._typing import Floats
 from radoncdt.measures import Measure, PointCloud, rescaled
 
-SIDE = 16
-"""The coarsest picture of an image has at least this many pixels along its shorter side."""
-POINTS = 4000
-"""At most this many pixels of the fixed image are compared."""
+__all__ = ["refine"]
+
+MIN_SIDE = 16
+"""Smallest number of pixels along the shorter side of the coarsest image."""
+MAX_POINTS = 4000
+"""Largest number of pixels of the fixed image that are compared."""
 BLUR = 1.0
-"""Standard deviation, in pixels of the fixed picture, of the Gaussian by which both pictures are blurred."""
+"""Standard deviation of the Gaussian that blurs both images, in pixels of the fixed image at that resolution."""
 REPRODUCED = 1e-4
-"""An interpolated copy leaves less than this share of the sum of squares; copies of other kinds leave more."""
-MOST_OCTAVES = 10
-"""Images whose sizes differ by more than this power of two are not compared pixel by pixel."""
-MOST_ASPECT = 10.0
-"""Maps with a larger aspect are not refined by pixels, because one direction is nearly lost."""
-ROUNDS = 6
-"""Gauss–Newton steps, at most: at each resolution of images, and for PointClouds."""
-STILL = 1e-3
-"""Steps end when they move the corners of the shape by less than this many pixels of the picture."""
-ASTRAY = 0.15
-"""A map is given up if it moves a corner of the shape by more than this share of the size of the fixed shape."""
+"""Share of the sum of squares below which the residual of an interpolated copy lies. Other copies leave more."""
+MAX_OCTAVES = 10
+"""Largest power of two between the sizes of two images that are compared pixel by pixel."""
+MAX_ASPECT = 10.0
+"""Largest aspect of a map that is refined by pixels. Beyond it, one direction is nearly lost."""
+MAX_STEPS = 6
+"""Largest number of Gauss–Newton steps, at each resolution of images and for PointClouds."""
+CONVERGED = 1e-3
+"""Steps end when they move the corners of the shape by less than this many pixels at that resolution."""
+MAX_MOVE = 0.15
+"""A refined map is discarded if it moves a corner by more than this share of the size of the fixed shape."""
 
 
 def refine(
@@ -51,27 +53,27 @@ def refine(
     levels: Floats,
     similarity: bool,
 ) -> tuple[Floats, Floats]:
-    """A map near x ↦ Ax + y that fits better, from an image to an image or from a PointCloud to a PointCloud.
+    """Find a map near x ↦ Ax + y that fits better, from an image to an image or from a PointCloud to a PointCloud.
 
-    The map stays as it is where no better one is near, and between an image and a PointCloud.
+    The map is returned unchanged if no better one is near, and between an image and a PointCloud.
 
     Parameters
     ----------
     moving, fixed : image (H, W) or PointCloud
     matrix, shift : arrays (2, 2) and (2,)
     directions, levels : arrays (d, 2) and (l,)
-        Where the quantiles of the projections of PointClouds are compared.
+        The directions and levels at which the projections of PointClouds are compared.
     similarity : bool
-        Whether the map is a similarity, and has to stay one.
+        Whether the map is a similarity and must remain one.
     """
     start = np.column_stack([matrix, shift])
     try:
         if isinstance(moving, PointCloud) and isinstance(fixed, PointCloud):
-            found = _by_transport(moving, fixed, start, similarity, directions, levels)
+            found = _refine_by_transport(moving, fixed, start, similarity, directions, levels)
         elif isinstance(moving, PointCloud) or isinstance(fixed, PointCloud):
             return matrix, shift
         else:
-            found = _by_pixels(moving, fixed, start, _allowed(start, similarity))
+            found = _refine_by_pixels(moving, fixed, start, _allowed_changes(start, similarity))
     except np.linalg.LinAlgError:
         return matrix, shift
     kept = np.isfinite(found).all() and _handedness(found) == _handedness(start)
@@ -79,23 +81,23 @@ def refine(
 
 
 def _handedness(map_: Floats) -> float:
-    """The sign of the determinant of a map (2, 3), which must not vanish by rounding."""
+    """The sign of the determinant of a map (2, 3), scaled so that it does not vanish by rounding."""
     matrix = map_[:, :2]
     return float(np.sign(np.linalg.det(matrix / np.abs(matrix).max())))
 
 
-def _allowed(map_: Floats, similarity: bool) -> Floats:
-    """The changes of a map (2, 3) that are allowed, as columns (6, n): all, or those that keep a similarity."""
+def _allowed_changes(map_: Floats, similarity: bool) -> Floats:
+    """The allowed changes of a map (2, 3), as columns (6, n): all of them, or those that preserve a similarity."""
     if not similarity:
         return np.eye(6)
     sign = _handedness(map_)
     return np.array([[1, 0, 0, 0, sign, 0], [0, -sign, 0, 1, 0, 0], [0, 0, 1, 0, 0, 0], [0, 0, 0, 0, 0, 1.0]]).T
 
 
-def _change(slopes: Floats, residuals: Floats, basis: Floats) -> Floats:
-    """The change (2, 3) of a map that removes residuals (n,) best.
+def _solve_for_change(slopes: Floats, residuals: Floats, basis: Floats) -> Floats:
+    """The change (2, 3) of a map that reduces residuals (n,) most.
 
-    The rows of `slopes` are the derivatives of what is compared, by the six values of the map and, after them, by
+    The rows of `slopes` are the derivatives of the compared values by the six entries of the map, followed by those by
     other unknowns.
     """
     more = len(slopes) - 6
@@ -108,77 +110,77 @@ def _change(slopes: Floats, residuals: Floats, basis: Floats) -> Floats:
     return change
 
 
-def _with_ones(points: Floats) -> Floats:
-    """Points (2, n) as columns (x, y, 1), which maps (2, 3) are applied to."""
+def _append_ones(points: Floats) -> Floats:
+    """Extend points (2, n) to columns (x, y, 1), to which maps (2, 3) are applied."""
     return np.vstack([points, np.ones(points.shape[1])])
 
 
 # ---------------------------------------------------------------- images
 
 
-class _Picture:
+class _Raster:
     """The ink of an image at one resolution.
 
-    `origin` is the place (x, y) of the middle of the upper left pixel, and `side` the side of a pixel, both in pixels
-    of the image.
+    `origin` is the position (x, y) of the centre of the upper left pixel, and `side` is the side of a pixel. Both are
+    in pixels of the full image.
     """
 
     def __init__(self, values: Floats, origin: Floats, side: float) -> None:
         self.values, self.origin, self.side = values, origin, side
 
     @classmethod
-    def of(cls, image: NDArray[Any]) -> "_Picture":
-        """The image itself, cut to its ink, with paper around it."""
+    def of(cls, image: NDArray[Any]) -> "_Raster":
+        """The full image, cropped to its ink, with a margin of paper."""
         rows, columns = np.flatnonzero(image.any(axis=1)), np.flatnonzero(image.any(axis=0))
         ink = image[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1].astype(np.float64)
         origin = np.array([columns[0] - 2 - (image.shape[1] - 1) / 2, (image.shape[0] - 1) / 2 - rows[0] + 2])
         return cls(np.pad(ink / ink.max(), 2), origin, 1.0)
 
-    def halved(self) -> "_Picture":
-        """The same with pixels of twice the side: means of 2 × 2 pixels."""
+    def halve(self) -> "_Raster":
+        """The ink at half the resolution: means of 2 × 2 pixels."""
         values = np.pad(self.values, [(2, 2 + n % 2) for n in self.values.shape])
         means = (values[::2, ::2] + values[1::2, ::2] + values[::2, 1::2] + values[1::2, 1::2]) / 4
-        return _Picture(means, self.origin + self.side * np.array([-1.5, 1.5]), 2 * self.side)
+        return _Raster(means, self.origin + self.side * np.array([-1.5, 1.5]), 2 * self.side)
 
     @property
     def box(self) -> Floats:
-        """The first and the last place (2, 2), as columns."""
+        """The positions of the first and the last pixel (2, 2), as columns."""
         height, width = self.values.shape
         return np.column_stack([self.origin, self.origin + self.side * np.array([width - 1, 1 - height])])
 
-    def blurred(self, covariance: Floats) -> "_Picture":
-        """The picture blurred by a Gaussian, whose covariance (2, 2) is given in pixels of the image."""
+    def blur(self, covariance: Floats) -> "_Raster":
+        """The ink blurred by a Gaussian whose covariance (2, 2) is given in pixels of the full image."""
         from scipy import fft
 
         (xx, xy), (_, yy) = covariance / self.side**2
         margin = int(np.ceil(4 * np.sqrt(max(xx, yy))))
-        values = np.pad(self.values.astype(np.float32), margin)  # half the time
+        values = np.pad(self.values.astype(np.float32), margin)  # float32 takes half the time
         shape = [fft.next_fast_len(n, real=True) for n in values.shape]
         up, right = -2 * np.pi * fft.fftfreq(shape[0])[:, None], 2 * np.pi * fft.rfftfreq(shape[1])
         damping = np.exp(-(xx * right**2 + 2 * xy * right * up + yy * up**2) / 2).astype(np.float32)
         soft = fft.irfft2(fft.rfft2(values, shape) * damping, shape)[: values.shape[0], : values.shape[1]]
-        return _Picture(soft, self.origin + self.side * margin * np.array([-1, 1]), self.side)
+        return _Raster(soft, self.origin + self.side * margin * np.array([-1, 1]), self.side)
 
     @cached_property
     def around_ink(self) -> Floats:
-        """The places (2, n) of pixels at most two pixels away from ink, evenly chosen where there are many."""
+        """The positions (2, n) of pixels at most two pixels away from ink, evenly sampled if there are many."""
         near = self.values > 0
         for side in (near, near.T) * 2:
             before, behind = side[:-1].copy(), side[1:].copy()
             side[1:] |= before
             side[:-1] |= behind
         where = np.flatnonzero(near)
-        rows, columns = np.divmod(where[:: -(-len(where) // POINTS)], self.values.shape[1])
+        rows, columns = np.divmod(where[:: -(-len(where) // MAX_POINTS)], self.values.shape[1])
         places: Floats = self.origin[:, None] + self.side * np.stack([columns, -rows])
         return places
 
     def derivative(self, axis: int, plane: Floats) -> Floats:
-        """The derivative of a plane of the shape of the picture, by x (axis 1) or y (axis 0)."""
-        slope: Floats = np.gradient(plane, self.side if axis else -self.side, axis=axis)  # rows count downwards
+        """The derivative of an array of the same shape by x (axis 1) or y (axis 0)."""
+        slope: Floats = np.gradient(plane, self.side if axis else -self.side, axis=axis)  # rows run downwards
         return slope
 
-    def sampled(self, planes: tuple[Floats, ...], points: Floats) -> list[Floats]:
-        """The values of planes of the shape of the picture at some places (2, n), by bilinear interpolation."""
+    def sample(self, planes: tuple[Floats, ...], points: Floats) -> list[Floats]:
+        """The values of arrays of the same shape at points (2, n), by bilinear interpolation."""
         height, width = self.values.shape
         x, y = (points - self.origin[:, None]) / self.side
         columns, rows = np.clip(x, 0, width - 1.001), np.clip(-y, 0, height - 1.001)  # the edges are paper
@@ -191,40 +193,40 @@ class _Picture:
         return [plane.take(a) * p + plane.take(b) * q + plane.take(c) * r + plane.take(d) * t for plane in planes]
 
 
-def _pyramid(image: NDArray[Any], skipped: int) -> list[_Picture]:
-    """Pictures of an image, each half as fine as the one before; the first `skipped` ones are left out."""
-    pictures = [_Picture.of(image)]
-    while len(pictures) <= skipped or min(pictures[-1].values.shape) >= 2 * SIDE:
-        pictures.append(pictures[-1].halved())
-    return pictures[skipped:]
+def _build_pyramid(image: NDArray[Any], skipped: int) -> list[_Raster]:
+    """The ink of an image at decreasing resolutions, each half the one before. The first `skipped` ones are omitted."""
+    levels = [_Raster.of(image)]
+    while len(levels) <= skipped or min(levels[-1].values.shape) >= 2 * MIN_SIDE:
+        levels.append(levels[-1].halve())
+    return levels[skipped:]
 
 
 class _Pair:
-    """A source and a target picture, and the pixels of the target at which they are compared.
+    """A source, a target, and the pixels of the target at which they are compared.
 
-    With `near`, a map from the target to the source, both are blurred alike for maps that are near it, and a small
-    difference in blur is allowed.
+    If a map `near` from the target to the source is given, both are blurred equally for maps near it, and a small
+    difference in blur is estimated.
     """
 
-    def __init__(self, source: _Picture, target: _Picture, near: Floats | None = None) -> None:
+    def __init__(self, source: _Raster, target: _Raster, near: Floats | None = None) -> None:
         self.points = target.around_ink
-        self.places = _with_ones(self.points)
+        self.places = _append_ones(self.points)
         if near is not None:
             square = (BLUR * target.side) ** 2
-            source = source.blurred(square * near[:, :2] @ near[:, :2].T)
-            target = target.blurred(square * np.eye(2))
+            source = source.blur(square * near[:, :2] @ near[:, :2].T)
+            target = target.blur(square * np.eye(2))
         self.source = source
-        (self.ink,) = target.sampled((target.values,), self.points)
+        (self.ink,) = target.sample((target.values,), self.points)
         x, y = (source.derivative(axis, source.values) for axis in (1, 0))
         bends = () if near is None else (source.derivative(1, x), source.derivative(0, x), source.derivative(0, y))
         self.planes = source.values, x, y, *bends
 
-    def compared(self, map_: Floats) -> tuple[Floats, Floats]:
-        """What the map leaves of the ink (n,), and the slopes for `_change`.
+    def compare(self, map_: Floats) -> tuple[Floats, Floats]:
+        """The residuals (n,) of a map, and the slopes for `_solve_for_change`.
 
-        The factor of the grey values and the difference in blur are those that leave least.
+        The factor of the grey values and the difference in blur are those with the smallest residuals.
         """
-        seen, x, y, *bends = self.source.sampled(self.planes, map_ @ self.places)
+        seen, x, y, *bends = self.source.sample(self.planes, map_ @ self.places)
         others = np.stack([seen, *bends])
         sizes = np.linalg.norm(others, axis=1)
         sizes[sizes == 0] = 1  # the shapes do not meet
@@ -234,31 +236,31 @@ class _Pair:
         return self.ink - shares @ others, np.vstack([factor * x * self.places, factor * y * self.places, others])
 
 
-def _by_pixels(moving: NDArray[Any], fixed: NDArray[Any], start: Floats, basis: Floats) -> Floats:
-    """The map by which the pixels of the fixed image find their like in the moving one, from coarse pictures to fine.
+def _refine_by_pixels(moving: NDArray[Any], fixed: NDArray[Any], start: Floats, basis: Floats) -> Floats:
+    """Refine a map by comparing pixels, from coarse resolutions to fine ones.
 
-    The moving image is interpolated at the places that the inverse map leads to from the pixels of the fixed one. If
-    one image is more than twice as large as the other, its finest pictures are left out.
+    The moving image is interpolated at the positions to which the inverse map takes the pixels of the fixed image. If
+    one image is more than twice as large as the other, its finest resolutions are omitted.
     """
     large, small = np.linalg.svd(start[:, :2], compute_uv=False)
     octaves = int(np.log2(large * small) / 2)
-    if abs(octaves) > MOST_OCTAVES or large > MOST_ASPECT * small:
+    if abs(octaves) > MAX_OCTAVES or large > MAX_ASPECT * small:
         return start
-    pairs = list(zip(_pyramid(moving, max(-octaves, 0)), _pyramid(fixed, max(octaves, 0))))
-    back = first = _inverse(start)
+    pairs = list(zip(_build_pyramid(moving, max(-octaves, 0)), _build_pyramid(fixed, max(octaves, 0))))
+    back = first = _invert(start)
     for source, target in reversed(pairs):
-        starts = [back] if back is first else [back, first]  # coarse pictures may mislead
+        starts = [back] if back is first else [back, first]  # coarse resolutions may mislead
         if source is pairs[0][0]:
-            back, share = _by_one_picture(_Pair(source, target), starts, basis)
+            back, share = _refine_at_one_resolution(_Pair(source, target), starts, basis)
             if share < REPRODUCED:
                 break
-        back, _ = _by_one_picture(_Pair(source, target, first), starts, basis)
-    found, source, target = _inverse(back), *pairs[0]
+        back, _ = _refine_at_one_resolution(_Pair(source, target, first), starts, basis)
+    found, source, target = _invert(back), *pairs[0]
     moved = np.abs((found - start) @ _corners(source.box)).max()
-    return found if moved <= ASTRAY * target.side * max(target.values.shape) else start
+    return found if moved <= MAX_MOVE * target.side * max(target.values.shape) else start
 
 
-def _inverse(map_: Floats) -> Floats:
+def _invert(map_: Floats) -> Floats:
     """The inverse of a map (2, 3)."""
     matrix = np.linalg.inv(map_[:, :2])
     return np.column_stack([matrix, -matrix @ map_[:, 2]])
@@ -267,22 +269,22 @@ def _inverse(map_: Floats) -> Floats:
 def _corners(points: Floats) -> Floats:
     """The corners (3, 4), as columns (x, y, 1), of the box around points (2, n)."""
     (left, low), (right, high) = points.min(axis=1), points.max(axis=1)
-    return _with_ones(np.array([(left, left, right, right), (low, high, low, high)]))
+    return _append_ones(np.array([(left, left, right, right), (low, high, low, high)]))
 
 
-def _by_one_picture(pair: _Pair, starts: list[Floats], basis: Floats) -> tuple[Floats, float]:
-    """The map from the target to the source that leaves least, after steps from the best of some maps.
+def _refine_at_one_resolution(pair: _Pair, starts: list[Floats], basis: Floats) -> tuple[Floats, float]:
+    """The map from the target to the source with the smallest residual, after steps from the best of `starts`.
 
-    The second value is the share of the sum of squares that it leaves.
+    The second value is the share of the sum of squares that remains.
     """
     corners = _corners(pair.points)
-    tried = [(map_, *pair.compared(map_)) for map_ in starts]
+    tried = [(map_, *pair.compare(map_)) for map_ in starts]
     best, residuals, slopes = min(tried, key=lambda some: some[1] @ some[1])
-    for _ in range(ROUNDS):
-        change = _change(slopes, residuals, basis)
-        if np.abs(change @ corners).max() < STILL * pair.source.side:
+    for _ in range(MAX_STEPS):
+        change = _solve_for_change(slopes, residuals, basis)
+        if np.abs(change @ corners).max() < CONVERGED * pair.source.side:
             break
-        rest, slopes = pair.compared(best + change)
+        rest, slopes = pair.compare(best + change)
         if not rest @ rest < residuals @ residuals:
             break
         best, residuals = best + change, rest
@@ -292,54 +294,54 @@ def _by_one_picture(pair: _Pair, starts: list[Floats], basis: Floats) -> tuple[F
 # ---------------------------------------------------------------- clouds
 
 
-def _by_transport(
+def _refine_by_transport(
     moving: PointCloud, fixed: PointCloud, start: Floats, similarity: bool, directions: Floats, levels: Floats
 ) -> Floats:
-    """The map after which the quantiles of the projections of both clouds are as near as possible.
+    """Refine a map so that the quantiles of the projections of both clouds are as close as possible.
 
-    Both clouds are moved to their centres and scaled to the size 1, so that no unit of length is too small or too
-    large. These are similarities, so a similarity stays one.
+    Both clouds are centred and scaled to size 1, so that no unit of length is too small or too large. These operations
+    are similarities, so a similarity remains one.
     """
-    (moving, centre, size), (fixed, fixed_centre, fixed_size) = _standard(moving), _standard(fixed)
+    (moving, centre, size), (fixed, fixed_centre, fixed_size) = _standardise(moving), _standardise(fixed)
     ratio = size / fixed_size
     matrix, goal = start[:, :2], (start[:, :2] @ centre + start[:, 2] - fixed_centre) / fixed_size
     inner = np.column_stack([matrix * ratio, goal])
-    found = _by_quantiles(moving, fixed, inner, _allowed(inner, similarity), directions * fixed_size, levels)
+    found = _fit_quantiles(moving, fixed, inner, _allowed_changes(inner, similarity), directions * fixed_size, levels)
     matrix = found[:, :2] / ratio
     return np.column_stack([matrix, fixed_size * found[:, 2] + fixed_centre - matrix @ centre])
 
 
-def _standard(cloud: PointCloud) -> tuple[PointCloud, Floats, float]:
-    """A cloud around 0 whose coordinates are at most 1, and the centre and the size that it had."""
+def _standardise(cloud: PointCloud) -> tuple[PointCloud, Floats, float]:
+    """Move a cloud to the origin and scale its coordinates to at most 1. Also return its centre and size."""
     low, high = cloud.points.min(axis=0), cloud.points.max(axis=0)
     centre, size = low / 2 + high / 2, float((high / 2 - low / 2).max())
     return PointCloud((cloud.points - centre) / size, cloud.weights), centre, size
 
 
-def _by_quantiles(
+def _fit_quantiles(
     moving: PointCloud, fixed: PointCloud, start: Floats, basis: Floats, directions: Floats, levels: Floats
 ) -> Floats:
-    """The map with the nearest quantiles, after steps from a first map.
+    """The map with the closest quantiles, after steps from a first map.
 
     The quantile of a cloud projected on v is ⟨x, v⟩ of one of its points x. So the quantiles of the moved cloud are
     linear in the map, as long as the order of its projected points stays the same.
     """
     along = np.repeat(directions, len(levels), axis=0).T
-    goals = (along * _at_levels(fixed, directions, levels)).sum(axis=0)
+    goals = (along * _find_points_at_levels(fixed, directions, levels)).sum(axis=0)
     best, least, found = start, np.inf, start
-    for _ in range(ROUNDS + 1):
-        places = _with_ones(_at_levels(moving, directions @ found[:, :2], levels))
+    for _ in range(MAX_STEPS + 1):
+        places = _append_ones(_find_points_at_levels(moving, directions @ found[:, :2], levels))
         slopes = np.vstack([along[0] * places, along[1] * places])
         residuals = goals - found.ravel() @ slopes
         misfit = float(residuals @ residuals)
         if misfit >= least:
             break
         best, least = found, misfit
-        found = found + _change(slopes, residuals, basis)
+        found = found + _solve_for_change(slopes, residuals, basis)
     return best
 
 
-def _at_levels(cloud: PointCloud, directions: Floats, levels: Floats) -> Floats:
+def _find_points_at_levels(cloud: PointCloud, directions: Floats, levels: Floats) -> Floats:
     """The points (2, d·l) of a cloud at which its projections on d directions reach l levels."""
     shares = rescaled(cloud.weights)
     shares = shares / shares.sum()

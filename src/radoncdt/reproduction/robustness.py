@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from radoncdt import datasets
 from radoncdt._rcdt import pooled_nrcdt, rcdt
+from radoncdt.matching.affine_distance import affine_distances
 from radoncdt.matching.descriptors import describe
-from radoncdt.matching.registration import affine_distances
+from radoncdt.matching.plausible import Plausible
 from radoncdt.reproduction import rivals
 from radoncdt.reproduction.names import METHODS
 from radoncdt.reproduction.trials import Trial
@@ -216,7 +217,9 @@ def _registered(*, reflections: bool = True, **options: Any) -> Callable[..., Co
 
     def compare(images: NDArray[Any], n_jobs: int | None) -> Compare:
         found = describe(images, n_angles=N_ANGLES, n_levels=N_LEVELS, n_jobs=n_jobs, **options).astype(np.float32)
-        return _of_distances(affine_distances(found, reflections=reflections, n_jobs=n_jobs).astype(np.float32))
+        return _of_distances(
+            affine_distances(found, limits=Plausible(reflections=reflections), n_jobs=n_jobs).astype(np.float32)
+        )
 
     return compare
 

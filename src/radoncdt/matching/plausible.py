@@ -1,0 +1,103 @@
+"""Plausible maps: limits on the affine maps between two measures."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from radoncdt import _validation
+from radoncdt._interface import Limits
+
+if TYPE_CHECKING:
+    from radoncdt.matching.registration import Registration
+
+__all__ = ["Plausible"]
+
+SIMILAR = 1.1
+"""Largest aspect of a map that counts as a similarity."""
+
+ROUNDING = 1e-6
+"""Relative tolerance of `Plausible.admits`."""
+
+
+def _is_between(low: float, high: float, value: float) -> bool:
+    return low <= value <= high
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plausible:
+    """Limits on the maps between two measures. By default every affine map is plausible.
+
+    Parameters
+    ----------
+    max_aspect : float, optional
+        The largest ratio of the two scales (singular values) of the map. With 1, no map may stretch.
+    max_shear : float, optional
+        The largest angle, in degrees, by which the images of the x and y axes depart from being perpendicular.
+    max_scale : float, optional
+        The largest change of size: the geometric mean of the scales lies between 1/max_scale and max_scale.
+    similarity : bool
+        Whether to admit only rotations, reflections and changes of size. These are the maps whose aspect is at most
+        1.1, or `max_aspect` if it is given, each replaced by the nearest similarity.
+    reflections : bool
+        Whether the map may mirror. If not, a mirror image gets the best map that does not mirror, and a larger
+        distance.
+
+    Notes
+    -----
+    Rotations of the whitened measures are tried in steps. A step counts if a map within half a step of it is
+    plausible.
+
+    Examples
+    --------
+    >>> print(Plausible(max_aspect=1.5, reflections=False))
+    max_aspect=1.5, reflections=False
+    """
+
+    max_aspect: float | None = None
+    max_shear: float | None = None
+    max_scale: float | None = None
+    similarity: bool = False
+    reflections: bool = True
+
+    def __post_init__(self) -> None:
+        for name, low, high in (("max_aspect", 1, np.inf), ("max_shear", 0, 90), ("max_scale", 1, np.inf)):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            expected = f"a number of at least {low}" if high == np.inf else f"a number from {low} to {high}"
+            is_valid = partial(_is_between, low, high)
+            _validation.number(value, name, expected, is_valid, may_be_infinite=True)
+        _validation.instance(self.similarity, "similarity", bool)
+        _validation.instance(self.reflections, "reflections", bool)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether some maps are excluded, apart from those that mirror."""
+        return self.similarity or any(v is not None for v in (self.max_aspect, self.max_shear, self.max_scale))
+
+    @property
+    def bounds(self) -> Limits:
+        """The limits in the form that the kernels take."""
+        aspect = (SIMILAR if self.similarity else np.inf) if self.max_aspect is None else self.max_aspect
+        shear = 90.0 if self.max_shear is None else self.max_shear
+        return Limits(float(aspect), float(np.deg2rad(shear)), float(self.max_scale or np.inf))
+
+    def admits(self, registration: "Registration") -> bool:
+        """Whether a map is within the limits, up to rounding. Reflections are not examined."""
+        if not self.is_limited:
+            return bool(np.isfinite(registration.matrix).all())
+        aspect, shear, scale = self.bounds
+        return bool(
+            registration.aspect <= aspect * (1 + ROUNDING)
+            and abs(np.deg2rad(registration.shear)) <= shear + ROUNDING
+            and 1 / scale <= registration.scale * (1 + ROUNDING)
+            and registration.scale <= scale * (1 + ROUNDING)
+        )
+
+    def __str__(self) -> str:
+        given = {"max_aspect": self.max_aspect, "max_shear": self.max_shear, "max_scale": self.max_scale}
+        words = [f"{name}={float(value):g}" for name, value in given.items() if value is not None]
+        words += ["similarity=True"] * self.similarity + ["reflections=False"] * (not self.reflections)
+        return ", ".join(words)

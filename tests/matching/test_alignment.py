@@ -1,0 +1,212 @@
+"""Registration: the affine map from one measure to another."""
+
+import numpy as np
+import pytest
+import reference
+from drawn import clouds, matrices, rotation, shifts
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from shapes import FLAG
+
+import radoncdt
+from radoncdt import (
+    DescriptorSettings,
+    Plausible,
+    PointCloud,
+    affine_distances,
+    datasets,
+    describe,
+    push_forward,
+    register,
+)
+from radoncdt.matching.alignment import _maximise, find_registration
+
+pytestmark = pytest.mark.usefixtures("each_implementation")
+
+
+N_ANGLES = 12
+
+
+WIDE = datasets.AffineDistribution(scale=(0.6, 1.3), isotropic=False, rotation=180, shear=30, shift=20, mirror=True)
+
+
+def moved_exactly(cloud, matrix, shift, steps, mirrored, n_angles):
+    """A cloud moved by S R Σ^{-1/2}, S symmetric positive definite, R a turn by whole steps; and the map."""
+    turn = rotation(steps * np.pi / n_angles) @ np.diag([1, -1 if mirrored else 1])
+    positive = reference.root(matrix @ matrix.T, 0.5)
+    a = positive @ turn @ reference.root(radoncdt.covariance(cloud), -0.5)
+    return push_forward(cloud, a, shift), a
+
+
+steps_and_handedness = st.tuples(st.integers(0, 2 * N_ANGLES - 1), st.booleans())
+
+
+@given(clouds(least=6), matrices(condition=20), shifts(), steps_and_handedness)
+def test_turns_by_whole_steps_are_found_exactly(cloud, matrix, shift, turn):
+    moved, a = moved_exactly(cloud, matrix, shift, *turn, N_ANGLES)
+    found = find_registration(cloud, moved, Plausible(), settings=DescriptorSettings(n_angles=N_ANGLES, n_levels=16))
+    assert found.distance <= 1e-9
+    assert found.mirrored == turn[1]
+    scale = np.linalg.norm(a)
+    assert_allclose(found.matrix, a, rtol=0, atol=1e-9 * scale)
+    reach = scale * np.abs(cloud.points).max() + np.abs(shift).max()
+    assert_allclose(found.shift, shift, rtol=0, atol=1e-9 * reach)
+    assert affine_distances([cloud], [moved], settings=DescriptorSettings(n_angles=N_ANGLES, n_levels=16))[0, 0] <= 1e-9
+
+
+@pytest.mark.parametrize("options", [{}, {"moments": "robust", "trim": 1 / 16}], ids=["exact", "robust"])
+def test_maps_of_drawings_are_found(options):
+    """Within 1 % and 0.3 px; drawings are their own mirror images."""
+    drawings = np.stack(list(datasets.templates(canvas=256).values()))
+    copies, maps = datasets.random_affine(drawings, WIDE, 0)
+    for drawing, copy, matrix, shift in zip(drawings, copies, *maps):
+        found = register(drawing, copy, settings=DescriptorSettings(**options))
+        errors = [np.linalg.norm(found.matrix - matrix @ np.diag([s, 1])) / np.linalg.norm(matrix) for s in (-1, 1)]
+        assert min(errors) < 0.01
+        assert np.linalg.norm(found.shift - shift) < 0.3
+        assert any(other.mirrored != found.mirrored for other in found.alternatives)
+
+
+def test_maps_of_digits_are_found():
+    mnist = datasets.load_mnist()
+    digits = np.kron(mnist.images[mnist.labels != 1][::400], np.ones((2, 2), np.float32))
+    digits = np.pad(digits, ((0, 0), (50, 50), (50, 50)))
+    copies, maps = datasets.random_affine(digits, WIDE, 0)
+    for digit, copy, matrix, shift in zip(digits, copies, *maps):
+        found = register(digit, copy)
+        assert np.linalg.norm(found.matrix - matrix) < 0.01 * np.linalg.norm(matrix)
+        assert np.linalg.norm(found.shift - shift) < 0.3
+        assert found.mirrored == (np.linalg.det(matrix) < 0)
+
+
+def test_images_and_clouds_can_be_mixed():
+    rows, columns = np.nonzero(FLAG)
+    cloud = PointCloud(np.column_stack([columns - 29.5, 29.5 - rows]) * [2, 1])
+    found = register(FLAG, cloud)
+    assert_allclose(found.matrix, [[2, 0], [0, 1]], atol=0.02)
+    assert found.frames == ((60, 60), (1, 1))
+
+
+def test_descriptors_do_as_well_as_images():
+    turned = np.rot90(FLAG)
+    described = describe([FLAG, turned])
+    expected = register(*described)
+    for pair in ((FLAG, described[1]), (described[0], turned)):
+        found = register(*pair)
+        assert_array_equal(found.matrix, expected.matrix)
+        assert_array_equal(found.shift, expected.shift)
+    refined = register(FLAG, turned)
+    assert_allclose(refined.matrix, expected.matrix, atol=1e-6)
+    assert refined.distance == expected.distance
+    small = describe([FLAG], n_angles=16, moments="robust", nu=2, trim=0.1)
+    assert register(FLAG, small).distance == register(small, FLAG, settings=small.settings).distance == 0
+    distances = affine_distances(described, [turned])
+    assert_array_equal(distances, affine_distances([FLAG, turned], described[1]))
+
+
+def test_a_peak_between_two_steps_is_one_map():
+    """A square of points, turned by half a step, has its eight symmetries."""
+    corners = PointCloud([(1, 1), (-1, 1), (-1, -1), (1, -1), (0.5, 0), (-0.5, 0), (0, 0.5), (0, -0.5)])
+    found = register(corners, push_forward(corners, rotation(np.pi / 34)), settings=DescriptorSettings(n_angles=17))
+    assert len(found.alternatives) == 7
+    assert np.rad2deg(np.pi / 34) % 90 == pytest.approx(found.rotation % 90, abs=0.1)
+
+
+def test_refined_angles_are_never_worse_than_the_steps():
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 5, 16):
+        for _ in range(100):
+            product = (rng.normal(size=n + 1) + 1j * rng.normal(size=n + 1)) * np.exp(
+                -rng.uniform(0, 2) * np.arange(n + 1)
+            )
+            product[[0, n]] = product[[0, n]].real
+
+            def value(phi, product=product, n=n):
+                return (product * np.exp(1j * np.arange(n + 1) * phi)).real.sum()
+
+            steps = np.pi * np.arange(2 * n) / n
+            best = steps[np.argmax([value(phi) for phi in steps])]
+            refined = _maximise(product, best, n)
+            assert abs(refined - best) <= np.pi / n
+            assert value(refined) >= value(best) - 1e-12
+
+
+def test_symmetric_shapes_have_alternatives():
+    """A square has eight, a triangle six, a flag one; all of them are symmetries, and the best does not mirror."""
+    square, triangle = np.ones((41, 41)), np.pad(np.tri(60), 20)
+    for shape, order in ((square, 8), (triangle, 6), (FLAG, 1)):
+        found = register(shape, shape)
+        maps = [found, *found.alternatives]
+        assert len(maps) == order
+        assert not found.mirrored
+        assert_allclose(found.matrix, np.eye(2), atol=1e-6)
+        assert sum(m.mirrored for m in maps) == order // 2
+        assert all(abs(abs(np.linalg.det(m.matrix)) - 1) < 1e-9 for m in maps)
+        centre = radoncdt.mean(shape)
+        for m in maps:
+            assert_allclose(m.matrix @ centre + m.shift, centre, atol=1e-9)
+            assert m.distance <= found.distance + DescriptorSettings().grid_distance
+    assert len(register(triangle, triangle, tolerance=2).alternatives) >= 5
+    assert register(FLAG, np.fliplr(FLAG), tolerance=0).alternatives == ()
+
+
+def test_of_equal_maps_the_plain_and_least_distorting_one_is_returned():
+    """A triangle has six maps to its copy, all of other aspects, and a square eight, of which four do not mirror."""
+    triangle, square = np.pad(np.tri(60), 40), np.pad(np.ones((61, 61)), 50)
+    for matrix in (rotation(0.5), rotation(-0.6) @ np.diag([1, -1]), rotation(0.2) @ np.diag([1.1, 0.9])):
+        for shape, order in ((triangle, 6), (square, 8)):
+            found = register(shape, push_forward(shape, matrix, [2, 3]))
+            assert not found.mirrored
+            assert len(found.alternatives) == order - 1
+            plain = [other for other in found.alternatives if not other.mirrored]
+            assert found.aspect <= 1.03 * min(other.aspect for other in plain)
+            alike = [other for other in plain if other.aspect <= 1.01 * found.aspect]
+            assert all(abs(found.rotation) <= abs(other.rotation) + 0.5 for other in alike)
+    found = register(triangle, push_forward(triangle, rotation(2.5)))  # more than half a turn of its symmetries
+    assert found.aspect == pytest.approx(1, abs=0.01)
+    assert found.rotation == pytest.approx(np.rad2deg(2.5), abs=0.2)
+
+
+def test_a_map_that_mirrors_is_returned_where_it_fits_better():
+    """A disc beside the axis of a symmetric shape is enough, though the other map is within the tolerance."""
+    shape = np.pad(datasets.templates(["shield-circle"])["shield-circle"], 60).astype(float)
+    shape[118:130, 126:132] = 1
+    mirror = push_forward(shape, np.diag([-1.0, 1.0]) @ rotation(0.3))
+    found = register(shape, mirror)
+    assert found.mirrored
+    assert not all(other.mirrored for other in found.alternatives)
+
+
+def test_bad_options_are_refused():
+    described, limits = describe(FLAG), Plausible()
+    other = DescriptorSettings(n_angles=16)
+    message = r"`settings` must be omitted or be those of `fixed`, which has .*n_angles=64.*, got .*n_angles=16"
+    with pytest.raises(ValueError, match=message):
+        register(described, described, settings=other)
+    with pytest.raises(ValueError, match="`settings` must be omitted or be those of `A`"):
+        affine_distances(described, settings=DescriptorSettings(moments="robust"))
+    with pytest.raises(ValueError, match="`tolerance` must be a number that is not negative, got -1"):
+        register(described, described, tolerance=-1)
+    with pytest.raises(TypeError, match="`settings` must be of the type DescriptorSettings, got 16"):
+        register(FLAG, FLAG, settings=16)
+    for call in (register, affine_distances):
+        with pytest.raises(TypeError, match="`limits` must be of the type Plausible, got 2"):
+            call(described, described, limits=2)
+    assert register(described, described, settings=described.settings, limits=limits).distance == 0
+
+
+@pytest.mark.parametrize("value", [[], {}, True, "2", None, 0.0], ids=repr)
+@pytest.mark.parametrize("name", ["nu", "tolerance", "max_aspect", "max_shear", "max_scale"])
+def test_arguments_that_are_not_numbers_are_refused_by_name(name, value):
+    calls = {
+        "nu": lambda: DescriptorSettings(nu=value),
+        "tolerance": lambda: register(FLAG, FLAG, tolerance=value),
+    }
+    call = calls.get(name, lambda: Plausible(**{name: value}))
+    is_zero = type(value) is float
+    if (value is None and name != "nu") or (is_zero and name in ("tolerance", "max_shear")):
+        call()
+        return
+    with pytest.raises((ValueError, TypeError), match=f"^`{name}` must be a .*number.*, got "):
+        call()

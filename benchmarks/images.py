@@ -1,5 +1,7 @@
 """Images for measurements."""
 
+from collections.abc import Iterable
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -67,3 +69,24 @@ def count_lines_and_runs(image: Array) -> int:
         for lines in (ink, ink.T)
     )
     return int(sum(counts))
+
+
+def draw_stretched(
+    lines: Iterable[Array], matrix: Array, shift: Array, size: int, *, pen: float = 4.0, parts: int = 8
+) -> Array:
+    """Draw polylines that a map moves, with a pen that the map stretches.
+
+    Places are in pixels from the centre. The value of a pixel is the covered share of its parts × parts points.
+    """
+    fine = np.zeros((size * parts, size * parts), bool)
+    middles = (np.arange(size * parts) + 0.5) / parts - size / 2
+    reach = pen / 2 * np.linalg.norm(matrix, axis=1)
+    for begin, end in chain.from_iterable(map(pairwise, lines)):
+        ends = np.stack([begin, end]) @ matrix.T + shift
+        (left, low), (right, high) = ends.min(axis=0) - reach, ends.max(axis=0) + reach
+        columns, rows = (slice(*np.searchsorted(middles, some)) for some in ((left, right), (-high, -low)))
+        moved = np.stack(np.meshgrid(middles[columns], -middles[rows]), axis=-1)
+        points, step = (moved - shift) @ np.linalg.inv(matrix).T - begin, end - begin
+        along = np.clip(points @ step / max(step @ step, 1e-300), 0, 1)
+        fine[rows, columns] |= np.linalg.norm(points - along[..., None] * step, axis=-1) <= pen / 2
+    return fine.reshape(size, parts, size, parts).mean(axis=(1, 3))

@@ -19,7 +19,6 @@ speed
     Pairs per second, milliseconds per query among 10,000 digits, and whether the result is that of the full search.
 """
 
-import itertools
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -34,6 +33,7 @@ from skimage.measure import ransac
 from skimage.transform import AffineTransform
 
 import radoncdt
+from benchmarks.images import draw_stretched
 from benchmarks.report import Parts, Row, run_parts
 from benchmarks.timing import time_interleaved
 from radoncdt import datasets
@@ -190,31 +190,12 @@ def draw_again(mark: datasets.Mark, matrix: NDArray[Any], shift: NDArray[Any]) -
     return datasets.draw(lines, size=CANVAS, line_width=PEN)
 
 
-def draw_stretched(
-    lines: list[NDArray[Any]], matrix: NDArray[Any], shift: NDArray[Any], size: int, parts: int = 8
-) -> NDArray[Any]:
-    """Draw moved lines, in pixels from the centre: the covered share of the parts × parts points of each pixel."""
-    fine = np.zeros((size * parts, size * parts), bool)
-    middles = (np.arange(size * parts) + 0.5) / parts - size / 2
-    reach = PEN / 2 * np.linalg.norm(matrix, axis=1)
-    for line in lines:
-        for begin, end in itertools.pairwise(line):
-            ends = np.stack([begin, end]) @ matrix.T + shift
-            (left, low), (right, high) = ends.min(axis=0) - reach, ends.max(axis=0) + reach
-            columns, rows = (slice(*np.searchsorted(middles, some)) for some in ((left, right), (-high, -low)))
-            moved_points = np.stack(np.meshgrid(middles[columns], -middles[rows]), axis=-1)
-            points, step = (moved_points - shift) @ np.linalg.inv(matrix).T - begin, end - begin
-            along = np.clip(points @ step / max(step @ step, 1e-300), 0, 1)
-            fine[rows, columns] |= np.linalg.norm(points - along[..., None] * step, axis=-1) <= PEN / 2
-    return fine.reshape(size, parts, size, parts).mean(axis=(1, 3))
-
-
 def make_stretched_pairs(drawings: list[list[NDArray[Any]]], size: int) -> list[tuple[Any, ...]]:
     """Draw lines and stretched copies of them; return both with the maps."""
     pairs = []
     for lines, matrix, shift in zip(drawings, *PLAIN.maps(len(drawings), 0)):
-        image = draw_stretched(lines, np.eye(2), np.zeros(2), size)
-        pairs.append((image, draw_stretched(lines, matrix, shift, CANVAS), matrix, shift))
+        image = draw_stretched(lines, np.eye(2), np.zeros(2), size, pen=PEN)
+        pairs.append((image, draw_stretched(lines, matrix, shift, CANVAS, pen=PEN), matrix, shift))
     return pairs
 
 

@@ -94,7 +94,7 @@ def test_links_and_names_in_documents_exist(path):
     text = path.read_text()
     for target in re.findall(r"\]\(([^)#]+)\)", re.sub(r"`[^`\n]*`", "", text)):
         assert target.startswith("https://") or (path.parent / target).exists(), target
-    tests = {p.name: p.read_text() for p in (ROOT / "tests").glob("*.py")}
+    tests = {p.name: p.read_text() for p in (ROOT / "tests").rglob("*.py")}
     for file in re.findall(r"`tests/(\w+\.py)", text):
         assert file in tests, file
     for name in re.findall(r"\b(test_\w+)\b(?!\.py)", text):

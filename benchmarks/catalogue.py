@@ -1,8 +1,8 @@
-"""Catalogues: how many marks are found, how uniform chances are, how fast images are added, and large ones searched.
+"""Catalogues: how many marks are found, how uniform p-values are, how fast images are added, and large ones searched.
 
-    python benchmarks/catalogue.py [recognition] [chance] [adding] [bounds] [large]
+    python -m benchmarks catalogue [recognition] [p_value] [adding] [bounds] [large]
 
-recognition and chance have 1,000 made-up marks, large has 100,000 (some minutes to make; the environment variable
+recognition and p_value have 1,000 made-up marks, large has 100,000 (some minutes to make; the environment variable
 RADONCDT_LARGE sets another number). Figures are kept in catalogue.json, from which catalogue_page.py makes the tables
 of docs/catalogue.md and docs/scale.md.
 """
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
@@ -22,19 +22,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-from reporting import Row, main
 from scipy import stats
 
 import radoncdt
+from benchmarks.report import Row, run_parts
 from radoncdt import datasets
 from radoncdt.catalogue import Catalogue
-from radoncdt.catalogue.importer import box_of, picture_of_ink
 from radoncdt.catalogue.index import store_summaries
-from radoncdt.catalogue.p_values import FITTED
-from radoncdt.catalogue.records import EntryRow, packed
-from radoncdt.catalogue.search import PLAUSIBLE
-from radoncdt.catalogue.store import SETTINGS, Entry
-from radoncdt.datasets.drawing import draw
+from radoncdt.catalogue.ranking import DEFAULT_LIMITS, MIN_FITTED
+from radoncdt.catalogue.records import Entry, NewEntry, pack_descriptor
+from radoncdt.catalogue.store import DESCRIPTOR_SETTINGS
+from radoncdt.catalogue.thumbnails import ink_box, make_thumbnail
+from radoncdt.datasets import draw
 from radoncdt.ink import find_ink
 from radoncdt.matching.index import lower_bounds
 
@@ -86,7 +85,7 @@ def recognition() -> Iterator[Row]:
                 ranks["mNR-CDT of the image"] = []
             for image, mark in zip(queries.images, queries.marks):
                 query = page(kind, image)
-                numbers = [match.entry - 1 for match in catalogue.search(query, kind=how(kind), chances=False).matches]
+                numbers = [match.entry - 1 for match in catalogue.search(query, kind=how(kind)).matches]
                 ranks["search"].append(numbers.index(mark) if mark in numbers else len(marks))
                 twins += int(numbers[0] == marks.twins[mark])
                 for method in list(ranks)[1:]:
@@ -101,44 +100,44 @@ def recognition() -> Iterator[Row]:
             yield f"{kind}, search: its near-twin is the first instead", twins / QUERIES, "≤", np.inf
 
 
-def chance() -> Iterator[Row]:
-    """Of the best entry: uniform for marks that the catalogue does not have.
+def p_value() -> Iterator[Row]:
+    """P-values of the best match, which are uniform for marks that the catalogue does not contain.
 
-    The limit of the Kolmogorov distance is that of the level of 5 % for samples of the sizes of both, the marks that
-    chances are learnt from and the queries.
+    The limit of the Kolmogorov distance is that of the two-sample test at the 5 % level, for the marks of the
+    calibration and the queries.
     """
     marks = datasets.watermarks(1000)
     with catalogue_of(marks) as catalogue:
         begin = time.perf_counter()
-        learnt = catalogue.calibrate(marks=500)
-        yield "seconds to learn chances, a mark", (time.perf_counter() - begin) / learnt, "≤", np.inf
+        n_marks = catalogue.calibrate(n_marks=500)
+        yield "seconds to calibrate, per mark", (time.perf_counter() - begin) / n_marks, "≤", np.inf
         for kind, seeds in (("drawing", (101, 102, 103)), ("specks", (104,)), ("photograph", (105,))):
             images = [
                 image
                 for seed in seeds
                 for image in datasets.watermarks(1000, seed=seed).queries(QUERIES, kind=kind, rng=seed).images
             ]
-            found = _chances(catalogue, kind, images)
+            found = _p_values(catalogue, kind, images)
             title = f"{kind} of a mark that is not there"
             yield from _shares(title, found)
-            steps = np.arange(1, learnt + 2) / (learnt + 1)
+            steps = np.arange(1, n_marks + 2) / (n_marks + 1)
             distance = float(stats.ks_2samp(found, steps).statistic)
-            limit = float(stats.kstwobign.ppf(0.95)) * np.sqrt(1 / learnt + 1 / len(found))
+            limit = float(stats.kstwobign.ppf(0.95)) * np.sqrt(1 / n_marks + 1 / len(found))
             yield f"{title}: Kolmogorov distance from uniform, of {len(found)}", distance, "≤", limit
         for kind in LIMITS:
             images = list(marks.queries(QUERIES, kind=kind, rng=100).images)
-            yield from _shares(f"{kind} of a mark that is there", _chances(catalogue, kind, images))
+            yield from _shares(f"{kind} of a mark that is there", _p_values(catalogue, kind, images))
 
 
-def _chances(catalogue: Catalogue, kind: str, images: list[NDArray[np.float32]]) -> NDArray[np.float64]:
-    """Of the best entries."""
-    found = [catalogue.search(page(kind, image), kind=how(kind)).matches[0].chance for image in images]
+def _p_values(catalogue: Catalogue, kind: str, images: list[NDArray[np.float32]]) -> NDArray[np.float64]:
+    """Return the p-values of the best matches."""
+    found = [catalogue.search(page(kind, image), kind=how(kind)).matches[0].p_value for image in images]
     return np.array([np.nan if each is None else each for each in found])
 
 
 def _shares(title: str, found: NDArray[np.float64]) -> Iterator[Row]:
     for level in LEVELS:
-        yield f"{title}: chance up to {level:g}", float(np.mean(found <= level)), "≤", np.inf
+        yield f"{title}: p-value up to {level:g}", float(np.mean(found <= level)), "≤", np.inf
 
 
 def adding() -> Iterator[Row]:
@@ -162,9 +161,9 @@ def large() -> Iterator[Row]:
         _make_large(path)
         yield f"{LARGE:,} entries: making the catalogue, s", time.perf_counter() - begin, "≤", np.inf
         yield f"{LARGE:,} entries: gigabytes of its file", path.stat().st_size / 1e9, "≤", np.inf
-        here = str(Path(__file__).parent)
-        code = f"import sys; sys.path.insert(0, {here!r}); import catalogue; catalogue.search_large({str(path)!r})"
-        lines = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        code = f"from benchmarks.catalogue import search_large; search_large({str(path)!r})"
+        command, root = [sys.executable, "-c", code], Path(__file__).parents[1]
+        lines = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root).stdout
         for line in lines.splitlines():
             title, figure, sign, limit = line.split("\t")
             yield f"{LARGE:,} entries: {title}", float(figure), sign, float(limit)
@@ -176,13 +175,12 @@ def _make_large(path: Path) -> None:
         store = catalogue._store
         for start in range(0, LARGE, 500):
             images = [draw(mark.lines, size=128, line_width=2) for mark in marks[start : start + 500]]
-            found = radoncdt.describe(images, **asdict(SETTINGS))
+            found = radoncdt.describe(images, **asdict(DESCRIPTOR_SETTINGS))
             entries = []
             for k, image in enumerate(images):
-                number, box = start + k, box_of(image)
-                picture, stored = picture_of_ink(image), packed(found[k])
-                row = EntryRow(0, f"{number:064x}", f"{number}.png", "{}", 128, 128, *box, "")
-                entries.append(Entry(row, picture, *stored))
+                number, (height, width) = start + k, image[ink_box(image)].shape
+                entry = Entry(0, f"{number:064x}", f"{number}.png", "{}", 128, 128, width, height, "")
+                entries.append(NewEntry(entry, make_thumbnail(image), *pack_descriptor(found[k])))
             with store.transaction() as transaction:
                 transaction.put([(entry, {"motif": marks[start + k].motif}) for k, entry in enumerate(entries)])
         store_summaries(store)
@@ -212,7 +210,7 @@ def search_large(path: str) -> None:
     print("opening it, s", time.perf_counter() - begin, "≤", 1, sep="\t")
     begin = time.perf_counter()
     catalogue.calibrate()
-    print("learning chances in it, s", time.perf_counter() - begin, "≤", np.inf, sep="\t")
+    print("calibrating it, s", time.perf_counter() - begin, "≤", np.inf, sep="\t")
     for kind, limit in (("drawing", 0.2), ("photograph", np.inf)):
         seconds, ranks, compared = [], [], []
         queries = marks.queries(60, kind=kind, rng=0)
@@ -239,13 +237,13 @@ def search_large(path: str) -> None:
 def _print_growth(catalogue: Catalogue, pages: list[NDArray[np.uint8]]) -> None:
     """How many entries are compared for a drawing, of the first tenth and of all, and how long one takes."""
     counts, seconds = [], []
-    with catalogue._opened() as (snapshot, index):
+    with catalogue._open_index() as (snapshot, index):
         some = index.numbers[: len(index.numbers) // 10]
         for image in pages:
-            query = radoncdt.describe(find_ink(image, kind="drawing"), **asdict(SETTINGS))
-            few = index.nearest(snapshot, query, FITTED, among=some, limits=PLAUSIBLE).compared
+            query = radoncdt.describe(find_ink(image, kind="drawing"), **asdict(DESCRIPTOR_SETTINGS))
+            few = index.find_nearest(snapshot, query, MIN_FITTED, among=some, limits=DEFAULT_LIMITS).n_compared
             begin = time.perf_counter()
-            all_ = index.nearest(snapshot, query, FITTED, limits=PLAUSIBLE).compared
+            all_ = index.find_nearest(snapshot, query, MIN_FITTED, limits=DEFAULT_LIMITS).n_compared
             seconds.append(time.perf_counter() - begin)
             counts.append((few, all_))
     few, all_ = np.sum(counts, axis=0)
@@ -254,7 +252,8 @@ def _print_growth(catalogue: Catalogue, pages: list[NDArray[np.uint8]]) -> None:
     print("finding the nearest in it, drawing, mean s", np.mean(seconds), "≤", np.inf, sep="\t")
 
 
-PARTS = {"recognition": [recognition], "chance": [chance], "adding": [adding], "bounds": [bounds], "large": [large]}
+PARTS = {"recognition": [recognition], "p_value": [p_value], "adding": [adding], "bounds": [bounds], "large": [large]}
 
-if __name__ == "__main__":
-    sys.exit(main(__doc__, PARTS, RESULTS))
+
+def main(arguments: Sequence[str]) -> int:
+    return run_parts(__name__, __doc__, PARTS, arguments, RESULTS)

@@ -1,16 +1,17 @@
 """Make the tables of docs/catalogue.md and docs/scale.md of benchmarks/catalogue.json, so that no figure is typed.
 
-python benchmarks/catalogue_page.py
+python -m benchmarks catalogue_page
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-from catalogue import LEVELS, LIMITS, QUERIES, RESULTS
-from page import table
-from reporting import between
+
+from benchmarks.catalogue import LEVELS, LIMITS, QUERIES, RESULTS
+from benchmarks.page import table
+from benchmarks.report import make_parser, replace_between, write_text
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -69,10 +70,10 @@ def found_in_large(figures: Figures) -> str:
     )
 
 
-def chances(figures: Figures) -> str:
+def p_values(figures: Figures) -> str:
     def row(title: str, key: str) -> list[str]:
         distances = [share(value) for name, value in figures.items() if name.startswith(f"{key}: Kolmogorov distance")]
-        return [title, *(share(figures[f"{key}: chance up to {level:g}"]) for level in LEVELS), *(distances or ["–"])]
+        return [title, *(share(figures[f"{key}: p-value up to {level:g}"]) for level in LEVELS), *(distances or ["–"])]
 
     rows = [["uniform", *map(number, LEVELS), "0"]]
     rows += [row(f"not there: {title}", f"{kind} of a mark that is not there") for kind, title in KINDS.items()]
@@ -109,7 +110,7 @@ def measured(figures: Figures) -> str:
             f"{number(figures['kilobytes of the catalogue an entry'])} kB",
         ],
         ["opening a catalogue of 100,000", f"{number(figures[f'{LARGE}: opening it, s'])} s"],
-        ["learning chances in it, once, from 200 marks", f"{number(figures[f'{LARGE}: learning chances in it, s'])} s"],
+        ["calibrating it with 200 marks", f"{number(figures[f'{LARGE}: calibrating it, s'])} s"],
         ["searching it for a drawing, its ink included: median, nine of ten", searching("drawing")],
         ["entries whose descriptors are compared, of 100,000, median", compared("drawing")],
         ["searching it for a photograph: median, nine of ten", searching("photograph")],
@@ -150,7 +151,7 @@ def follows(figures: Figures) -> str:
     cost = max(nearest - bounds["100,000"], 0) / all_
     rest = figures[f"{LARGE}: searching it, drawing, ink included, mean s"] - nearest
     searches = {title: max(rest, 0) + bounds[title] + cost * compared[title] for title in counts}
-    learning = figures[f"{LARGE}: learning chances in it, s"]
+    calibrating = figures[f"{LARGE}: calibrating it, s"]
     hours = {title: n / rate / 3600 for title, n in counts.items()}
     rows = [
         [
@@ -174,15 +175,15 @@ def follows(figures: Figures) -> str:
             *(f"{number(time)} s" for time in searches.values()),
         ],
         [
-            "learning chances, once (200 searches more)",
-            *(duration((learning + 200 * (time - searches["100,000"])) / 3600) for time in searches.values()),
+            "calibrating it (200 more searches)",
+            *(duration((calibrating + 200 * (time - searches["100,000"])) / 3600) for time in searches.values()),
         ],
     ]
     return table(["", *counts], rows)
 
 
 TABLES: dict[str, dict[str, Callable[[Figures], str]]] = {
-    "catalogue.md": {"found": found, "large": found_in_large, "chances": chances},
+    "catalogue.md": {"found": found, "large": found_in_large, "p-values": p_values},
     "scale.md": {"measured": measured, "follows": follows},
 }
 
@@ -190,13 +191,15 @@ TABLES: dict[str, dict[str, Callable[[Figures], str]]] = {
 def with_tables(text: str, page: str, figures: Figures) -> str:
     """A page with the tables of these figures between the marks."""
     for name, made in TABLES[page].items():
-        text = between(text, begin(name), END, made(figures))
+        text = replace_between(text, begin(name), END, made(figures))
     return text
 
 
-if __name__ == "__main__":
+def main(arguments: Sequence[str]) -> int:
+    make_parser(__name__, __doc__).parse_args(arguments)
     figures = measured_figures()
     new = {DOCS / name: with_tables((DOCS / name).read_text(encoding="utf-8"), name, figures) for name in TABLES}
     for path, text in new.items():
-        path.write_text(text, encoding="utf-8")
+        write_text(path, text)
         print(path)
+    return 0

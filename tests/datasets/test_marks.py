@@ -3,22 +3,11 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from scipy.ndimage import gaussian_filter
 
 import radoncdt
 from radoncdt import datasets
-from radoncdt.datasets import motifs
-from radoncdt.datasets.watermarks import CONTRAST, KINDS, LAID
-
-
-def test_every_motif_is_drawn_within_the_frame():
-    for name, motif in motifs.MOTIFS.items():
-        for seed in range(20):
-            parts = motif(np.random.default_rng(seed))
-            assert len(parts) >= 2, name  # or there would be no near-twin
-            assert all(np.isfinite(line).all() and len(line) >= 2 for part in parts for line in part)
-    for mark in datasets.watermarks(60, seed=1):
-        corners = np.concatenate(mark.lines)
-        assert np.linalg.norm(corners, axis=1).max() <= motifs.RADIUS + 1e-9
+from radoncdt.datasets.marks import CONTRAST, LAID, QUERY_KINDS
 
 
 def test_the_first_marks_do_not_depend_on_their_number():
@@ -30,7 +19,7 @@ def test_the_first_marks_do_not_depend_on_their_number():
 
 
 def test_marks_are_all_different():
-    """No two are as near as copies of one mark are, drawn again without bending: but twins are nearer than others."""
+    """No two marks are as close as copies of one mark. Near-twins are closer than other marks."""
     marks = datasets.watermarks(100, seed=2)
     distances = radoncdt.affine_distances([mark.image() for mark in marks])
     np.fill_diagonal(distances, np.inf)
@@ -65,7 +54,7 @@ def test_queries_are_the_marks_moved():
 
 def test_kinds_of_queries_share_marks_and_maps():
     marks = datasets.watermarks(5)
-    drawings, specks, photographs = (marks.queries(3, kind=kind, rng=1) for kind in KINDS)
+    drawings, specks, photographs = (marks.queries(3, kind=kind, rng=1) for kind in QUERY_KINDS)
     assert_array_equal(drawings.marks, photographs.marks)
     assert_array_equal(drawings.maps.matrices, specks.maps.matrices)
     extra = specks.images - drawings.images
@@ -75,13 +64,11 @@ def test_kinds_of_queries_share_marks_and_maps():
     assert areas.mean() > 8
 
 
-def test_photographs_have_the_contrast_they_should_have():
+def test_photographs_have_the_right_contrast_and_laid_lines():
     marks = datasets.watermarks(3)
     drawing = marks.queries(3, rng=1).images
     grey = marks.queries(3, kind="photograph", rng=1).images
     for mark, photograph in zip(drawing, grey):
-        from scipy.ndimage import gaussian_filter
-
         flat = photograph - gaussian_filter(photograph, 12)
         contrast = flat[mark > 0.9].mean() - flat[mark == 0].mean()
         assert 0.5 * CONTRAST < contrast < 1.2 * CONTRAST
@@ -90,7 +77,7 @@ def test_photographs_have_the_contrast_they_should_have():
         assert np.hypot(row / 320, min(column, 320 - column) / 320) == pytest.approx(1 / LAID, rel=0.02)
 
 
-def test_wrong_calls_are_refused():
+def test_refuses_invalid_arguments():
     with pytest.raises(ValueError, match="`n` must be at least 1"):
         datasets.watermarks(0)
     with pytest.raises(ValueError, match="`kind` must be one of"):

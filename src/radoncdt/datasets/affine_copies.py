@@ -1,18 +1,20 @@
-"""The two datasets of the paper: affine copies of drawn symbols, and of digits."""
+"""The two data sets of the paper: affine copies of drawn symbols and of digits."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import _validation
-from radoncdt._validation import ArgumentValueError
-from radoncdt.datasets.affine import AffineDistribution, AffineMaps, Seed, generator, move
-from radoncdt.datasets.drawing import SHAPES, TEMPLATES, templates
-from radoncdt.datasets.mnist import Mnist, load_mnist
+from radoncdt._typing import Seed
+from radoncdt.datasets.affine import AffineDistribution, AffineMaps, make_generator, move
+from radoncdt.datasets.lines import Image
+from radoncdt.datasets.mnist import SIDE, Mnist, check_digits, choose_mnist
+from radoncdt.datasets.symbols import check_names, templates
 
-Image = NDArray[np.float32]
+__all__ = ["NARROW", "WIDE", "academic", "lin_mnist"]
 
 NARROW = AffineDistribution(
     scale=(0.75, 1.0),
@@ -25,15 +27,7 @@ NARROW = AffineDistribution(
 )
 """The maps of the paper's Table 2."""
 
-WIDE = AffineDistribution(
-    scale=(0.75, 1.25),
-    rotation=float(np.rad2deg(1.0)),
-    shear=5,
-    whole_degrees=True,
-    shift=15,
-    whole_pixels=True,
-    circular=True,
-)
+WIDE = replace(NARROW, scale=(0.75, 1.25), rotation=float(np.rad2deg(1.0)), shift=15)
 """The maps of the paper's Tables 3 and 4."""
 
 
@@ -48,22 +42,22 @@ def academic(
     line_width: float = 4.0,
     canvas: int = 256,
 ) -> tuple[Image, NDArray[np.str_], AffineMaps]:
-    """Random affine copies of drawn symbols, n of each class, class after class (Fig. 2 of the paper).
+    """Make random affine copies of drawn symbols, n per class, class after class (Fig. 2 of the paper).
 
     Parameters
     ----------
     n : int
-        Images of each class.
-    rng : numpy Generator, or int
+        Number of images per class.
+    rng : numpy Generator or int
     classes : sequence of str
-        Names of `templates`; the paper's three by default.
+        Names of `templates`. The default is the three of the paper.
     distribution : AffineDistribution
-        Of the maps: `NARROW`, those of Table 2, `WIDE`, those of Tables 3 and 4, or your own.
+        The distribution of the maps: `NARROW` for Table 2, `WIDE` for Tables 3 and 4, or your own.
     n_maps : int, optional
-        Draw but this many maps, and give image i of every class the map i mod n_maps. By default every image has a
-        map of its own.
+        Number of maps to draw; image i of every class is moved by map i mod n_maps. By default every image has its own
+        map.
     size, line_width, canvas
-        As in `templates`.
+        See `templates`.
 
     Returns
     -------
@@ -71,7 +65,7 @@ def academic(
         The first k images of a class are the same for every n ≥ k.
     labels : array of str
     maps : AffineMaps
-        The maps that made them.
+        One map per image.
 
     Examples
     --------
@@ -79,13 +73,11 @@ def academic(
     >>> labels
     array(['square', 'square', 'star8', 'star8'], dtype='<U6')
     """
-    names = _validation.sequence(classes, "classes")
-    for name in names:
-        _validation.choice(name, "classes", (*TEMPLATES, *SHAPES))
+    names = check_names(classes, "classes")
     drawn = templates(names, size=size, line_width=line_width, canvas=canvas)
     n = _validation.count(n, "n", 1, _validation.MOST_IMAGES)
     sources = [np.broadcast_to(drawn[name], (n, canvas, canvas)) for name in names]
-    return _copies(sources, np.array(names), rng, distribution, n_maps)
+    return _make_copies(sources, np.array(names), rng, distribution, n_maps)
 
 
 def lin_mnist(
@@ -98,65 +90,60 @@ def lin_mnist(
     canvas: int = 56,
     mnist: Mnist | None = None,
 ) -> tuple[Image, NDArray[np.int64], AffineMaps]:
-    """Random affine copies of digits, the first n of each in MNIST's order (LinMNIST, Fig. 3 of the paper).
+    """Make random affine copies of the first n images of each digit in MNIST's order (LinMNIST, Fig. 3 of the paper).
 
     Parameters
     ----------
     digits : sequence of int
         The classes.
     n : int
-        Images of each class.
+        Number of images per class.
     rng, distribution, n_maps
-        As in `academic`. The paper's experiments use 10 maps for all images.
+        See `academic`. The paper's experiments use 10 maps for all images.
     canvas : int
-        Side of the images; the digits of 28 pixels are put in their middle.
+        Side of the images, with the digit of 28 × 28 pixels in the middle.
     mnist : Mnist, optional
-        What `load_mnist` gave; by default it is called.
+        The digits. The default is the result of `load_mnist`.
 
     Returns
     -------
     images : float32 array (len(digits)·n, canvas, canvas)
-        Each divided by its largest value. The first k images of a class are the same for every n ≥ k.
+        Each image is divided by its largest value. The first k images of a class are the same for every n ≥ k.
     labels : array of int
     maps : AffineMaps
-        The maps that made them.
+        One map per image.
 
     Examples
     --------
     >>> images, labels, maps = datasets.lin_mnist([1, 5, 7], 50, rng=0, n_maps=10)  # doctest: +SKIP
     """
-    mnist = load_mnist() if mnist is None else mnist
-    _validation.instance(mnist, "mnist", Mnist)
+    mnist = choose_mnist(mnist)
     n = _validation.count(n, "n", 1, _validation.MOST_IMAGES)
-    canvas = _validation.count(canvas, "canvas", 28, _validation.MOST_SIDE)
-    classes = [
-        _validation.count(digit, f"digits[{i}]", 0) for i, digit in enumerate(_validation.sequence(digits, "digits"))
-    ]
-    if max(classes) > 9:
-        raise ArgumentValueError("digits", f"must be digits, got {max(classes)}")
-    before, after = (canvas - 28) // 2, (canvas - 28 + 1) // 2
+    canvas = _validation.count(canvas, "canvas", SIDE, _validation.MOST_SIDE)
+    classes = check_digits(digits, "digits")
+    before, after = (canvas - SIDE) // 2, (canvas - SIDE + 1) // 2
     padding = (0, 0), (before, after), (before, after)
     sources = [np.pad(mnist.first(digit, n) / np.float32(255), padding) for digit in classes]
-    images, labels, maps = _copies(sources, np.array(classes), rng, distribution, n_maps)
+    images, labels, maps = _make_copies(sources, np.array(classes), rng, distribution, n_maps)
     images /= np.maximum(images.max(axis=(1, 2), keepdims=True), np.finfo(np.float32).tiny)
     return images, labels, maps
 
 
-def _copies(
+def _make_copies(
     sources: Sequence[NDArray[Any]],
-    names: NDArray[Any],
+    classes: NDArray[Any],
     rng: Seed,
     distribution: AffineDistribution,
     n_maps: int | None,
 ) -> tuple[Image, NDArray[Any], AffineMaps]:
-    """Copies of the images of every class, its labels, and the maps."""
-    n, random = len(sources[0]), generator(rng)
+    """Move the images (n, H, W) of every class; return the copies, their labels and the maps."""
+    n, random = len(sources[0]), make_generator(rng)
     _validation.instance(distribution, "distribution", AffineDistribution)
-    if n_maps is None:  # a seed a class, so that the first maps of a class do not depend on n
+    if n_maps is None:  # one seed per class, so that the first maps of a class do not depend on n
         drawn = [distribution.maps(n, int(seed)) for seed in random.integers(2**63, size=len(sources))]
     else:
         few = distribution.maps(_validation.count(n_maps, "n_maps", 1, _validation.MOST_IMAGES), random)
         drawn = [AffineMaps(*(part[np.arange(n) % n_maps] for part in few))] * len(sources)
     maps = AffineMaps(*(np.concatenate(part) for part in zip(*drawn)))
     images = move(np.concatenate(sources), maps, circular=distribution.circular, stacklevel=4)
-    return images, np.repeat(names, n), maps
+    return images, np.repeat(classes, n), maps

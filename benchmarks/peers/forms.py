@@ -1,4 +1,4 @@
-"""What a user has to add to a library that gives projections or R-CDTs, and nothing more."""
+"""The code that a user has to add to a library that computes projections or R-CDTs only."""
 
 from typing import Any
 
@@ -6,29 +6,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 import radoncdt
-from peers import Floats, Form, Projections, Transform
+from benchmarks.peers import Floats, Form, Projections, Transform
 
 N_LEVELS = 64
 UNIFORM, MIDPOINT = (radoncdt.quantile_levels(N_LEVELS, grid) for grid in ("uniform", "midpoint"))
 
 
-def as_shipped(project: Projections) -> Form:
-    """Sums at the middles of the bins, moments over the levels, half the circle: what one writes first."""
+def make_shipped_form(project: Projections) -> Form:
+    """Use sums at the middles of the bins, moments over the levels and half the circle, as one writes it first."""
 
     def rcdt(images: NDArray[Any], n_angles: int) -> tuple[Floats, Floats, Floats]:
         values = np.empty((len(images), n_angles, N_LEVELS))
         for n, image in enumerate(images):
             masses, middles, angles = project(image, n_angles)
             sums = np.cumsum(masses, axis=1, dtype=np.float64)
-            for k, (sums_of_one, places) in enumerate(zip(sums, np.broadcast_to(middles, masses.shape))):
-                values[n, k] = np.interp(UNIFORM * sums_of_one[-1], sums_of_one, places)
+            for k, (row, places) in enumerate(zip(sums, np.broadcast_to(middles, masses.shape))):
+                values[n, k] = np.interp(UNIFORM * row[-1], row, places)
         return values, angles, UNIFORM
 
-    return by_levels(rcdt)._replace(project=project)
+    return normalise_by_levels(rcdt)._replace(project=project)
 
 
-def tuned(project: Projections) -> Form:
-    """Sums at the edges of the bins, exact moments, the full circle."""
+def make_tuned_form(project: Projections) -> Form:
+    """Use sums at the edges of the bins, exact moments and the full circle."""
 
     def rcdt(images: NDArray[Any], n_angles: int) -> tuple[Floats, Floats, Floats]:
         values = np.empty((len(images), n_angles, N_LEVELS))
@@ -44,11 +44,11 @@ def tuned(project: Projections) -> Form:
                 values[n, k] = np.interp(MIDPOINT * sums[k, -1], sums[k], edges[k])
         return values, angles, MIDPOINT
 
-    return exactly(rcdt)._replace(project=project)
+    return normalise_exactly(rcdt)._replace(project=project)
 
 
-def by_levels(rcdt: Transform) -> Form:
-    """R-CDTs normalised by mean and standard deviation over the levels; the maximum over half the circle."""
+def normalise_by_levels(rcdt: Transform) -> Form:
+    """Normalise R-CDTs by mean and standard deviation over the levels; take the maximum over half the circle."""
 
     def nrcdt(images: NDArray[Any], n_angles: int) -> tuple[Floats, Floats, Floats]:
         values, angles, levels = rcdt(images, n_angles)
@@ -58,8 +58,8 @@ def by_levels(rcdt: Transform) -> Form:
     return Form(lambda images, n_angles: nrcdt(images, n_angles)[0].max(axis=1), rcdt, nrcdt)
 
 
-def exactly(rcdt: Transform) -> Form:
-    """R-CDTs normalised by mean and standard deviation of the images themselves; the maximum over the full circle."""
+def normalise_exactly(rcdt: Transform) -> Form:
+    """Normalise R-CDTs by mean and standard deviation of the images; take the maximum over the full circle."""
 
     def nrcdt(images: NDArray[Any], n_angles: int) -> tuple[Floats, Floats, Floats]:
         values, angles, levels = rcdt(images, n_angles)
@@ -69,7 +69,7 @@ def exactly(rcdt: Transform) -> Form:
         return (values - (means @ directions)[:, :, None]) / scales[:, :, None], angles, levels
 
     def features(images: NDArray[Any], n_angles: int) -> Floats:
-        """N_{−θ}(t) = −N_θ(1 − t), for the levels are symmetric."""
+        """Use N_{−θ}(t) = −N_θ(1 − t), which the levels allow because they are symmetric."""
         values = nrcdt(images, n_angles)[0]
         return np.maximum(values.max(axis=1), -values.min(axis=1)[:, ::-1])
 
@@ -77,9 +77,9 @@ def exactly(rcdt: Transform) -> Form:
 
 
 def pivots(shape: tuple[int, ...], angles: Floats) -> Floats:
-    """⟨p, θ⟩ of the middle p of pixel (H // 2, W // 2), about which scikit-image and its followers rotate.
+    """⟨p, θ⟩ of the middle p of pixel (H // 2, W // 2), about which scikit-image and libraries based on it rotate.
 
-    It is not the centre, if a side is even.
+    If a side is even, this is not the centre of the image.
     """
     height, width = shape[-2:]
     return 0.5 * (1 - width % 2) * np.cos(angles) - 0.5 * (1 - height % 2) * np.sin(angles)

@@ -67,7 +67,7 @@ def test_a_bad_file_is_noted_and_the_rest_goes_on(folder, capsys):
     assert "marks.db: 12 added, 0 there already, 1 refused; 12 entries" in out
     assert "marks/bad.png: unrecognised image format" in err
     assert run("catalogue", "list", "marks.db", "--failures") == 0
-    assert "marks/bad.png: is not an image" in capsys.readouterr().out
+    assert "marks/bad.png: unrecognised image format" in capsys.readouterr().out
     save("marks/bad.png", MARKS[20].image())
     assert run("catalogue", "add", "marks.db", "marks") == 0
     assert "1 added, 12 there already, 0 refused; 13 entries" in capsys.readouterr().out

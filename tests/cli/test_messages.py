@@ -114,9 +114,7 @@ def test_the_report_shows_control_characters(folder, made):
     assert not {"\x1b", "\u202e", "\x9b"} & set(text)
 
 
-def test_warnings_are_printed_in_one_line(folder, monkeypatch, capsys):
-    """Those that a command does not catch itself."""
-
+def test_every_warning_is_printed_in_one_line(folder, monkeypatch, capsys):
     def remark(*_, **__):
         warnings.warn(f"strange: {EVIL}", stacklevel=1)
         return SHAPE
@@ -127,7 +125,7 @@ def test_warnings_are_printed_in_one_line(folder, monkeypatch, capsys):
         shown = warnings.showwarning
         assert run("register", "a", "b") == 0
         assert warnings.showwarning is shown
-    assert capsys.readouterr().err == f"radoncdt: strange: {SHOWN}\n"
+    assert capsys.readouterr().err == 2 * f"radoncdt: strange: {SHOWN}\n"  # one for each image
 
 
 def test_errors_of_the_system_are_printed_in_one_line(folder, monkeypatch, capsys):

@@ -284,7 +284,7 @@ def _add_export_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _export(options: argparse.Namespace) -> int:
-    check_output(options.out, "out", endings=[".csv", ".json", ".npz"], inputs=[options.catalogue])
+    check_output(options.out, "out", inputs=[options.catalogue])
     if options.out.exists() and not options.force:
         raise ArgumentValueError("out", f"must not exist yet, got {options.out}; --force replaces it")
     with Catalogue(options.catalogue) as catalogue, warnings.catch_warnings(record=True) as caught:

@@ -1,8 +1,10 @@
 """Options that several commands share: each is defined once, and turned into an argument of the library."""
 
 import argparse
+from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from radoncdt._validation import ArgumentValueError
 from radoncdt.ink import INK_KINDS, POLARITIES, InkError, InkOptions
@@ -15,49 +17,43 @@ __all__ = [
     "add_ink_options",
     "add_jobs_option",
     "add_map_options",
+    "add_robust_option",
     "make_limits",
-    "number",
+    "make_type",
     "read_ink_options",
     "whole_number",
 ]
 
-_INK = ("kind", "ink", "threshold", "low", "specks", "max_side")
-
+Value = TypeVar("Value")
 
 # ---------------------------------------------------------------- types
 
 
-def whole_number(text: str) -> int:
-    """Read a whole number."""
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r}") from None
+def make_type(expected: str, read: Callable[[str], Value]) -> Callable[[str], Value]:
+    """Make the type of an option from a function that reads its text, or raises a ValueError."""
+
+    def parse(text: str) -> Value:
+        try:
+            return read(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"must be {expected}, got {text!r}") from None
+
+    return parse
 
 
-def number(text: str) -> float:
-    """Read a number."""
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a number, got {text!r}") from None
+def _read_limit(text: str) -> float | None:
+    return None if text.lower() == "none" else float(text)
 
 
-def _limit(text: str) -> float | None:
-    """Read a number, or "none"."""
-    try:
-        return None if text.lower() == "none" else float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a number or none, got {text!r}") from None
-
-
-def _region(text: str) -> tuple[int, ...]:
-    """Read the four numbers of a rectangle."""
-    try:
-        x, y, width, height = map(int, text.split(","))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be four whole numbers x,y,w,h, got {text!r}") from None
+def _read_region(text: str) -> tuple[int, ...]:
+    x, y, width, height = map(int, text.split(","))
     return x, y, width, height
+
+
+whole_number = make_type("a whole number", int)
+_number = make_type("a number", float)
+_limit = make_type("a number or none", _read_limit)
+_region = make_type("four whole numbers x,y,w,h", _read_region)
 
 
 # ---------------------------------------------------------------- ink
@@ -81,20 +77,20 @@ def add_ink_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--threshold",
-        type=number,
+        type=_number,
         metavar="T",
         help="drawing: the contrast of ink, from 0 (paper) to 1 (the darkest ink), by default Otsu's threshold; "
         f"watermark: the strength of a line in standard deviations of the noise (default {WATERMARK_THRESHOLD:g})",
     )
     group.add_argument(
         "--low",
-        type=number,
+        type=_number,
         metavar="T",
         help="watermark: the strength of a line that continues a stronger one (default half of --threshold)",
     )
     group.add_argument(
         "--specks",
-        type=number,
+        type=_number,
         metavar="SHARE",
         help="remove connected ink that is shorter than this share of the extent of all ink; 0 removes nothing "
         f"(default {', '.join(f'{share:g} for kind {kind}' for kind, share in DEFAULT_SPECKS.items())})",
@@ -119,14 +115,14 @@ def add_ink_options(parser: argparse.ArgumentParser) -> None:
 
 def read_ink_options(options: argparse.Namespace) -> dict[str, Any]:
     """The arguments of `radoncdt.ink.read_ink`, after a check of all that can be checked without an image."""
-    settings = {name: getattr(options, name) for name in _INK}
+    settings = {field.name: getattr(options, field.name) for field in fields(InkOptions)}
     InkOptions(**settings)
     if options.mask is not None:
         try:
             read_image(options.mask)
         except InkError as error:
             raise ArgumentValueError("mask", f"must be an image file; {error}") from None
-    return {**settings, "roi": options.roi, "mask": options.mask}
+    return settings
 
 
 # ---------------------------------------------------------------- maps

@@ -17,6 +17,7 @@ from radoncdt.cli.options import (
     add_jobs_option,
     add_map_options,
     make_limits,
+    make_type,
     read_ink_options,
     whole_number,
 )
@@ -57,7 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--where", metavar="SQL", help="only entries for which a condition on the metadata holds")
     parser.add_argument(
         "--size-mm",
-        type=_size,
+        type=make_type("width and height such as 35x42.5", _read_size),
         metavar="WxH",
         help="width and height of the mark in millimetres; entries of known size must have the same size within a "
         "quarter",
@@ -71,11 +72,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--quiet", action="store_true", help="do not print matches, only the names of written files")
 
 
-def _size(text: str) -> tuple[float, float]:
-    try:
-        width, height = (float(side) for side in text.lower().replace("×", "x").replace(",", ".").split("x"))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be width and height such as 35x42.5, got {text!r}") from None
+def _read_size(text: str) -> tuple[float, float]:
+    width, height = (float(side) for side in text.lower().replace("×", "x").replace(",", ".").split("x"))
     return width, height
 
 

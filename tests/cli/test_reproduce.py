@@ -66,8 +66,8 @@ def test_missing_baselines_are_named(tmp_path, monkeypatch, capsys):
         (["--sizes", "1000"], "--sizes must be at most 500"),
         (["--angles", "-4"], "--angles must be at least 1, got -4"),
         (["--jobs", "0"], "--jobs must not be 0"),
-        (["--protocol", "fair"], "invalid choice: 'fair'"),
-        (["--mnist-dir", "nowhere"], "--mnist-dir must name a folder of IDX files, got nowhere"),
+        (["--protocol", "fair"], "--protocol must be one of published, independent, both, got 'fair'"),
+        (["--mnist-dir", "nowhere"], "--mnist-dir must be a folder of IDX files, got nowhere"),
         (["--out", "file"], "--out must be a folder, got the file file"),
     ],
 )
@@ -136,8 +136,7 @@ def test_a_real_interrupt_is_obeyed(tmp_path):
 @pytest.mark.parametrize("package", ["matplotlib", "jinja2", "rich"])
 def test_a_missing_package_is_named_before_anything_is_measured(package, tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(SystemExit):
-        main(["reproduce", "table3", "--out", str(tmp_path / "r")])
+    assert main(["reproduce", "table3", "--out", str(tmp_path / "r")]) == 2
     words = f"the reproduction needs the package {package}, which is not installed: pip install 'radoncdt[reproduce]'"
     assert words in " ".join(capsys.readouterr().err.split())
     assert not (tmp_path / "r").exists()

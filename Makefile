@@ -1,34 +1,39 @@
-# Every target makes the virtual environment it needs, below .venv/.
+# Every target creates the virtual environment that it needs, in .venv/.
 PYTHON ?= python3
 
-.PHONY: test stress reproduce demo bench bench-quick picture wheel wheels sanitize sanitize-arm64 clean
+.PHONY: test test-all stress reproduce demo bench bench-quick picture wheel wheels sanitize sanitize-arm64 clean
 
+# lint, types, layers, and all quick tests
 test: .venv/test/ready
 	.venv/test/bin/ruff check .
 	.venv/test/bin/ruff format --check .
 	.venv/test/bin/mypy
 	.venv/test/bin/lint-imports
-	.venv/test/bin/pytest --numprocesses 2
+	.venv/test/bin/pytest --numprocesses 2 -m "not slow"
 
-# catalogues used by many processes, damaged, killed; STRESS takes options such as "--part b,c --seed 1"
+# also the slow tests, which measure documented figures again, and the property tests with many more examples
+test-all: test
+	.venv/test/bin/pytest --numprocesses 2 -m "slow or hypothesis" --hypothesis-profile thorough
+
+# catalogues used by many processes, damaged, or interrupted; STRESS takes options such as "--part b,c --seed 1"
 stress: .venv/test/ready
 	PYTHONPATH=tests .venv/test/bin/python -m stress $(STRESS)
 
 reproduce: .venv/run/ready
 	.venv/run/bin/radoncdt reproduce --out reproduction
 
-# beside other libraries, then our own limits; one that is missed stops nothing, and fails the target in the end
+# comparison with other libraries, then our own figures; if one of these misses its limit, the target fails at the end
 bench: .venv/bench/ready
-	.venv/bench/bin/pytest --quiet tests/test_benchmarks.py -k rightly
-	.venv/bench/bin/python benchmarks/compare.py
-	.venv/bench/bin/python benchmarks/page.py
-	.venv/bench/bin/python benchmarks/plots.py
-	missed=0; for script in kernels core toolbox pools registration catalogue; do \
-		.venv/bench/bin/python benchmarks/$$script.py || missed=1; done; \
-		.venv/bench/bin/python benchmarks/catalogue_page.py && exit $$missed
+	.venv/bench/bin/pytest --quiet tests/benchmarks/test_peers.py
+	.venv/bench/bin/python -m benchmarks compare
+	.venv/bench/bin/python -m benchmarks page
+	.venv/bench/bin/python -m benchmarks plots
+	missed=0; for name in kernels core toolbox pools registration catalogue; do \
+		.venv/bench/bin/python -m benchmarks $$name || missed=1; done; \
+		.venv/bench/bin/python -m benchmarks catalogue_page && exit $$missed
 
 bench-quick: .venv/quick/ready
-	.venv/quick/bin/python benchmarks/compare.py --quick
+	.venv/quick/bin/python -m benchmarks compare --quick
 
 demo: .venv/plot/ready
 	.venv/plot/bin/python examples/search_watermarks.py --out demo
@@ -37,7 +42,7 @@ picture: .venv/plot/ready
 	.venv/plot/bin/python examples/recognise_shapes.py --picture docs/recognise_shapes.png
 	.venv/plot/bin/python examples/pictures.py docs
 
-# the wheel for this machine, and those for all platforms, in dist/; both are compiled by ziglang for old systems
+# the wheel for this machine, or those for all platforms, in dist/; ziglang compiles them, also for older systems
 wheel: .venv/build/ready
 	.venv/build/bin/python tools/wheels.py --here
 
@@ -57,7 +62,7 @@ sanitize-arm64: .venv/build/ready
 	$(@D)/bin/python -m pip install --quiet --constraint constraints.txt hatchling ziglang lief
 	touch $@
 
-# Where there is no compiler, pip fetches one for the installation only, so it has to be repeated for new sources.
+# Without a compiler, pip installs one only during the installation, which therefore depends on the sources.
 NATIVE = hatch_build.py $(wildcard src/radoncdt/_native/*.cpp src/radoncdt/_native/*.h src/radoncdt/_native/build.py)
 
 .venv/test/ready: extras = [test]
@@ -70,7 +75,7 @@ NATIVE = hatch_build.py $(wildcard src/radoncdt/_native/*.cpp src/radoncdt/_nati
 	$(@D)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.$(extras)'
 	touch $@
 
-# libraries to compare with: one that cannot be installed is named by the benchmark, and the others are measured
+# libraries for the comparison; if one cannot be installed, the benchmark says so and measures the others
 PEERS = pytranskit six torchcdt torchskradon adrt astra-toolbox
 .venv/bench/ready: pyproject.toml constraints.txt $(NATIVE)
 	$(PYTHON) -m venv $(@D)

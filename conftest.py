@@ -1,4 +1,4 @@
-"""Settings of hypothesis, kernels that tests run with, and names that examples in docstrings take for granted."""
+"""Profiles of hypothesis, a fixture for the kernels, and names that examples in docstrings use."""
 
 import hypothesis
 import numpy as np
@@ -6,16 +6,17 @@ import pytest
 
 from radoncdt import _kernels
 
-if "could not be compiled" in _kernels.missing():  # tests of the NumPy kernels alone would prove little
+if "could not be compiled" in _kernels.missing():  # a test of the NumPy kernels alone would prove little
     raise pytest.UsageError(_kernels.missing())
 
-hypothesis.settings.register_profile("radoncdt", deadline=None, derandomize=True, max_examples=60)
-hypothesis.settings.load_profile("radoncdt")
+hypothesis.settings.register_profile("quick", deadline=None, derandomize=True, max_examples=25)
+hypothesis.settings.register_profile("thorough", hypothesis.settings.get_profile("quick"), max_examples=200)
+hypothesis.settings.load_profile("quick")  # unless the option --hypothesis-profile chooses another
 
 
 @pytest.fixture(scope="module", params=_kernels.available())
 def each_implementation(request):
-    """Run all tests of a module with each implementation of the kernels that this machine has."""
+    """Run all tests of a module with each implementation of the kernels that this machine can run."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_kernels, "current", lambda: _kernels.load(request.param))
         yield request.param

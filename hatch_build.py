@@ -1,14 +1,14 @@
-"""Build hook of hatchling: puts the compiled kernels into wheels, and makes them for editable installations.
+"""Build hook of hatchling: compiles the kernels for wheels and for editable installations.
 
-Environment variables choose what is built:
+Environment variables control the build:
 
 RADONCDT_BUILD
-    ``native``: compile the kernels, and fail if that is impossible. This is also what CI=true does.
+    ``native``: compile the kernels, and fail if that is impossible. CI=true has the same effect.
     ``numpy``: do not compile; the package uses its NumPy kernels, which are slow.
-    Unset: compile. Only where there is no compiler, and none can be had, the package uses its NumPy kernels.
+    Unset: compile; if no compiler is available, the package uses its NumPy kernels.
 CXX
     The C++20 compiler, with options if needed; the build fails if it does not work. Default: c++, g++ or clang++. If
-    none of them works, the build asks pip for the package ziglang, which contains clang.
+    none of them works, pip installs the package ziglang, which contains clang, for the build.
 RADONCDT_TARGET
     Compile for another platform, such as linux-arm64, with ziglang; see src/radoncdt/_native/build.py.
 """
@@ -25,18 +25,18 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class NativeBuildHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Compiles the kernels; see the module."""
+    """Compiles the kernels; see the docstring of the module."""
 
     def dependencies(self) -> list[str]:
-        """What has to be installed for the build: a compiler, if there is none and PyPI has one for this machine."""
+        """The requirements of the build: ziglang, if there is no compiler and PyPI has ziglang for this machine."""
         mode, target = self._settings()
-        native = _native()
+        native = _load_build()
         if mode == "numpy":
             return []
         if target:
             return [native.ZIGLANG]
         try:
-            if not native.native_target().triple:  # no ziglang for it, and pip aborts if a requirement cannot be had
+            if not native.native_target().triple:  # pip would abort, because there is no ziglang
                 return []
         except native.NoCompilerError:
             return []
@@ -44,14 +44,14 @@ class NativeBuildHook(BuildHookInterface):  # type: ignore[type-arg]
             native.find_compiler()
         except native.NoCompilerError:
             return [native.ZIGLANG]
-        except native.BuildError:  # `initialize` tells it
+        except native.BuildError:  # `initialize` reports it
             pass
         return []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile, for an editable installation in place."""
+        """Compile the kernels; for an editable installation, in place."""
         mode, target = self._settings()
-        native = _native()
+        native = _load_build()
         self.folder = tempfile.TemporaryDirectory()
         libraries = native.LIBRARIES if version == "editable" else Path(self.folder.name)
         try:
@@ -59,7 +59,7 @@ class NativeBuildHook(BuildHookInterface):  # type: ignore[type-arg]
                 self._leave_out(libraries, "RADONCDT_BUILD=numpy was set when it was installed", build_data)
                 return
             if version == "editable":
-                native.forget_reason(libraries)
+                native.remove_reason(libraries)
                 native.ensure_current()
                 return
             built = native.build(libraries, target=target)
@@ -82,9 +82,9 @@ class NativeBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         )
 
     def _leave_out(self, libraries: Path, reason: str, build_data: dict[str, Any]) -> None:
-        """Install without compiled kernels, and tell the package why."""
+        """Install without compiled kernels, and record why."""
         self.app.display_warning(f"radoncdt will use its NumPy kernels, which are slow: {reason}")
-        _native().write_reason(libraries, reason)
+        _load_build().write_reason(libraries, reason)
         self._include(libraries, ["build.json"], build_data)
 
     def _include(self, libraries: Path, names: list[str], build_data: dict[str, Any]) -> None:
@@ -93,24 +93,24 @@ class NativeBuildHook(BuildHookInterface):  # type: ignore[type-arg]
                 build_data["force_include"][str(libraries / name)] = f"radoncdt/_native/lib/{name}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """Remove what was compiled, once it is in the wheel."""
+        """Remove the libraries, which are in the wheel now."""
         self.folder.cleanup()
 
     def _settings(self) -> tuple[str, Any]:
-        """The mode (native, numpy or, for either, an empty string) and the target, None for this machine."""
+        """The mode (native, numpy, or an empty string for either) and the target, which is None for this machine."""
         is_ci = os.environ.get("CI", "").lower() in ("1", "true")
         name = os.environ.get("RADONCDT_TARGET")
         mode = os.environ.get("RADONCDT_BUILD") or ("native" if is_ci or name else "")
         if mode not in ("native", "numpy", ""):
             self.app.abort(f"RADONCDT_BUILD must be native or numpy, got {mode!r}")
-        targets = _native().TARGETS
+        targets = _load_build().TARGETS
         if name and name not in targets:
             self.app.abort(f"RADONCDT_TARGET must be one of {', '.join(targets)}, got {name!r}")
         return mode, targets[name] if name else None
 
 
-def _native() -> ModuleType:
-    """The module radoncdt._native.build, without radoncdt, whose dependencies are not installed."""
+def _load_build() -> ModuleType:
+    """Load radoncdt._native.build without importing radoncdt, whose dependencies are not installed."""
     name = "radoncdt_native_build"
     if name not in sys.modules:
         path = Path(__file__).resolve().parent / "src" / "radoncdt" / "_native" / "build.py"

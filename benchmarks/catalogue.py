@@ -1,6 +1,10 @@
 """Catalogues: how many marks are found, how uniform p-values are, how fast images are added, and large ones searched.
 
+<<<<<<< HEAD
     python benchmarks/catalogue.py [recognition] [p_value] [adding] [bounds] [large]
+=======
+    python -m benchmarks catalogue [recognition] [p_value] [adding] [bounds] [large]
+>>>>>>> main
 
 recognition and p_value have 1,000 made-up marks, large has 100,000 (some minutes to make; the environment variable
 RADONCDT_LARGE sets another number). Figures are kept in catalogue.json, from which catalogue_page.py makes the tables
@@ -13,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
@@ -22,18 +26,26 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-from reporting import Row, main
 from scipy import stats
 
 import radoncdt
+from benchmarks.report import Row, run_parts
 from radoncdt import datasets
 from radoncdt.catalogue import Catalogue
 from radoncdt.catalogue.index import store_summaries
+<<<<<<< HEAD
 from radoncdt.catalogue.records import Entry, NewEntry, pack_descriptor
 from radoncdt.catalogue.search import DEFAULT_LIMITS, MIN_FITTED
 from radoncdt.catalogue.store import DESCRIPTOR_SETTINGS
 from radoncdt.catalogue.thumbnails import ink_box, make_thumbnail
 from radoncdt.datasets.drawing import draw
+=======
+from radoncdt.catalogue.ranking import DEFAULT_LIMITS, MIN_FITTED
+from radoncdt.catalogue.records import Entry, NewEntry, pack_descriptor
+from radoncdt.catalogue.store import DESCRIPTOR_SETTINGS
+from radoncdt.catalogue.thumbnails import ink_box, make_thumbnail
+from radoncdt.datasets import draw
+>>>>>>> main
 from radoncdt.ink import find_ink
 from radoncdt.matching.index import lower_bounds
 
@@ -161,9 +173,9 @@ def large() -> Iterator[Row]:
         _make_large(path)
         yield f"{LARGE:,} entries: making the catalogue, s", time.perf_counter() - begin, "≤", np.inf
         yield f"{LARGE:,} entries: gigabytes of its file", path.stat().st_size / 1e9, "≤", np.inf
-        here = str(Path(__file__).parent)
-        code = f"import sys; sys.path.insert(0, {here!r}); import catalogue; catalogue.search_large({str(path)!r})"
-        lines = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        code = f"from benchmarks.catalogue import search_large; search_large({str(path)!r})"
+        command, root = [sys.executable, "-c", code], Path(__file__).parents[1]
+        lines = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root).stdout
         for line in lines.splitlines():
             title, figure, sign, limit = line.split("\t")
             yield f"{LARGE:,} entries: {title}", float(figure), sign, float(limit)
@@ -254,5 +266,6 @@ def _print_growth(catalogue: Catalogue, pages: list[NDArray[np.uint8]]) -> None:
 
 PARTS = {"recognition": [recognition], "p_value": [p_value], "adding": [adding], "bounds": [bounds], "large": [large]}
 
-if __name__ == "__main__":
-    sys.exit(main(__doc__, PARTS, RESULTS))
+
+def main(arguments: Sequence[str]) -> int:
+    return run_parts(__name__, __doc__, PARTS, arguments, RESULTS)

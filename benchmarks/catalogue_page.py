@@ -1,16 +1,17 @@
 """Make the tables of docs/catalogue.md and docs/scale.md of benchmarks/catalogue.json, so that no figure is typed.
 
-python benchmarks/catalogue_page.py
+python -m benchmarks catalogue_page
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-from catalogue import LEVELS, LIMITS, QUERIES, RESULTS
-from page import table
-from reporting import between
+
+from benchmarks.catalogue import LEVELS, LIMITS, QUERIES, RESULTS
+from benchmarks.page import table
+from benchmarks.report import make_parser, replace_between, write_text
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -190,13 +191,15 @@ TABLES: dict[str, dict[str, Callable[[Figures], str]]] = {
 def with_tables(text: str, page: str, figures: Figures) -> str:
     """A page with the tables of these figures between the marks."""
     for name, made in TABLES[page].items():
-        text = between(text, begin(name), END, made(figures))
+        text = replace_between(text, begin(name), END, made(figures))
     return text
 
 
-if __name__ == "__main__":
+def main(arguments: Sequence[str]) -> int:
+    make_parser(__name__, __doc__).parse_args(arguments)
     figures = measured_figures()
     new = {DOCS / name: with_tables((DOCS / name).read_text(encoding="utf-8"), name, figures) for name in TABLES}
     for path, text in new.items():
-        path.write_text(text, encoding="utf-8")
+        write_text(path, text)
         print(path)
+    return 0

@@ -1,12 +1,13 @@
-"""Measures whose R-CDT and NR-CDT are known in closed form, as images and as quantiles, for any angle and level."""
+"""Measures whose R-CDT and NR-CDT are known in closed form, as images and as quantile functions."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from images import block_means
 from numpy.typing import NDArray
 from scipy import stats
+
+from benchmarks.images import block_means
 
 Array = NDArray[Any]
 
@@ -23,13 +24,13 @@ class ClosedForm(NamedTuple):
     """From angles (k,) to mean and standard deviation of the projections."""
 
     def rcdt(self, angles: Array, levels: Array, side: int) -> Array:
-        """In pixels from the centre of an image with so many a side."""
+        """Compute the R-CDT, in pixels from the centre of an image with this side."""
         mean, std = (np.broadcast_to(m, angles.shape)[:, None] for m in self.moments(angles))
         return side * (mean + std * self.nrcdt(angles, levels))
 
 
-def sampled(density: Callable[[Array, Array], Array], n: int, factor: int = 16) -> Array:
-    """An n × n image whose pixels are means of factor² samples of a density."""
+def sample(density: Callable[[Array, Array], Array], n: int, factor: int = 16) -> Array:
+    """Sample a density: an n × n image whose pixels are means of factor² values."""
     places = ((np.arange(n * factor) + 0.5) / factor - n / 2) / n
     return block_means(density(places[None, :], -places[:, None]), factor)
 
@@ -55,7 +56,8 @@ def _gaussian(x: Array, y: Array) -> Array:
     return np.exp(-((12 * _along(LEAN, x, y)) ** 2 + (24 * _along(LEAN + np.pi / 2, x, y)) ** 2) / 2)
 
 
-DISCS = ((0.16, 0.12, 0.11), (-0.08, -0.06, 0.15))  # x, y, radius; masses are as the areas, and no level is their share
+DISCS = ((0.16, 0.12, 0.11), (-0.08, -0.06, 0.15))
+"""Centre x, y and radius of each of two discs. No level equals the share of a disc in the area."""
 
 
 def _two_discs(x: Array, y: Array) -> Array:
@@ -71,7 +73,7 @@ def _two_discs_moments(angles: Array) -> tuple[Array, Array]:
 
 
 def _two_discs_quantiles(angles: Array, levels: Array) -> Array:
-    """By bisection of the mixture of two semicircle laws."""
+    """Invert the mixture of two semicircle distributions by bisection."""
     a, b, radii = np.array(DISCS).T
     shares = radii**2 / (radii**2).sum()
     rows = []

@@ -1,32 +1,34 @@
-"""How exact and how fast the core is: every figure that the documentation states, with the limit it is held to.
+"""Accuracy and speed of the core: every figure that the documentation states, with its limit.
 
-    python benchmarks/core.py             all of it, about two minutes
-    python benchmarks/core.py accuracy    mass, adjoint, closed forms, invariances
-    python benchmarks/core.py speed       against scikit-image in the same run, drawings, threads
-    python benchmarks/core.py memory      10,000 images from a memory-mapped array
-    python benchmarks/core.py import      what importing costs
+    python -m benchmarks core             everything, about two minutes
+    python -m benchmarks core accuracy    mass, adjoint, closed forms, invariances
+    python -m benchmarks core speed       scikit-image in the same run, drawings, threads
+    python -m benchmarks core memory      10,000 images from a memory-mapped array
+    python -m benchmarks core import      the time that the import takes
 
-Exits with 1 when a figure misses its limit.
+The exit code is 1 if a figure misses its limit.
 """
 
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from closed_forms import CLOSED_FORMS, sampled
-from images import dense, drawing, silhouette
 from numpy.typing import NDArray
-from reporting import Row, interleaved, main, ratio
 
 import radoncdt
+from benchmarks.closed_forms import CLOSED_FORMS, sample
+from benchmarks.images import dense, drawing, silhouette
+from benchmarks.report import Parts, Row, run_parts
+from benchmarks.timing import speed_ratio, time_interleaved
 
 Array = NDArray[Any]
+ROOT = Path(__file__).parents[1]  # where ``python -m benchmarks`` finds this package
 
 
 # ---------------------------------------------------------------- accuracy
@@ -41,7 +43,7 @@ def mass_and_adjoint() -> Iterator[Row]:
         pixel[3, 1000] = 0.7
         shapes = [(1024, 1024), (1, 1024), (700, 3), (1, 1), (255, 129)]
         images = [pixel, np.full((1024, 1024), 1 / 3), np.full((1024, 300), 0.1), *(rng.random(s) for s in shapes)]
-        for image in (im.astype(dtype) for im in images):
+        for image in (each.astype(dtype) for each in images):
             masses, edges = radoncdt.radon(image, angles=angles)
             total = image.sum(dtype=float)
             worst_mass = max(worst_mass, np.abs(masses.sum(-1, dtype=float) / total - 1).max())
@@ -51,7 +53,7 @@ def mass_and_adjoint() -> Iterator[Row]:
             scale = np.linalg.norm(masses.astype(float)) * np.linalg.norm(g.astype(float))
             worst_adjoint = max(worst_adjoint, abs(gap) / scale)
         yield f"mass of a projection, relative error, {dtype.__name__}", worst_mass, "≤", limit
-        yield f"adjoint, error over the product of the norms, {dtype.__name__}", worst_adjoint, "≤", limit
+        yield f"adjoint, error relative to the product of the norms, {dtype.__name__}", worst_adjoint, "≤", limit
 
 
 def closed_forms() -> Iterator[Row]:
@@ -62,7 +64,7 @@ def closed_forms() -> Iterator[Row]:
     for form in CLOSED_FORMS:
         truth = form.nrcdt(angles, levels)
         for dtype in (np.float32, np.float64):
-            values = radoncdt.nrcdt(sampled(form.density, n).astype(dtype), n_angles=32, n_levels=64)
+            values = radoncdt.nrcdt(sample(form.density, n).astype(dtype), n_angles=32, n_levels=64)
             error = np.abs(values - truth)[:, inside].max()
             yield f"NR-CDT of a {form.name}, largest error, {dtype.__name__}", error, "≤", limits.get(form.name, np.inf)
 
@@ -78,14 +80,14 @@ def invariances() -> Iterator[Row]:
             different += sum(
                 np.count_nonzero(f != g) for f, g in zip(features, [radoncdt.nrcdt(padded), radoncdt.max_nrcdt(padded)])
             )
-    yield "features that zero padding changes in any bit", float(different), "≤", 0
+    yield "features of which zero padding changes a bit", float(different), "≤", 0
 
     change = 0.0
     for image in images[:4]:
         for scale in (3, 1e-4, 0.7, 255, 1e20):
             scaled = (image * scale).astype(image.dtype)
             change = max(change, np.abs(radoncdt.nrcdt(scaled) - radoncdt.nrcdt(image)).max())
-    yield "features, change under intensity scale", change, "≤", 1e-6
+    yield "features, largest change under a scale of the intensity", change, "≤", 1e-6
 
     stack = np.stack([dense(64), drawing(64)] * 10)
     one = radoncdt.nrcdt(stack, n_jobs=1)
@@ -95,7 +97,7 @@ def invariances() -> Iterator[Row]:
         np.stack([radoncdt.nrcdt(x) for x in stack]),
     ]
     yield (
-        "features that threads or batches change in any bit",
+        "features of which threads or batches change a bit",
         float(sum(np.count_nonzero(o != one) for o in others)),
         "≤",
         0,
@@ -130,7 +132,7 @@ def speed() -> Iterator[Row]:
     stacks = np.stack([full] * 32), np.stack([sparse] * 32)
     degrees = np.linspace(0, 180, 128, endpoint=False)
     transform = partial(radoncdt.max_nrcdt, n_angles=128, n_levels=64, directions="equispaced")
-    times = interleaved(
+    times = time_interleaved(
         {
             "scikit-image, Radon transform alone": lambda: radon(full, degrees, circle=False),
             "dense image": lambda: transform(full, n_jobs=1),
@@ -145,16 +147,25 @@ def speed() -> Iterator[Row]:
     for name, seconds in times.items():
         print(f"  {name:40s} {np.median(seconds) * 1e3:9.3f} ms   (fastest {seconds.min() * 1e3:.3f})")
 
-    skimage = ratio(times, "scikit-image, Radon transform alone", "dense image")
-    yield "mNR-CDT as fast as scikit-image's Radon transform alone, times", skimage, "≥", 100
-    yield "a drawing as fast as a dense image, times", ratio(times, "dense image", "drawing"), "≥", 3
-    yield "drawings as fast as dense images, 32 at once, times", ratio(times, "32 dense images", "32 drawings"), "≥", 3
-    yield "two threads as fast as one, times", ratio(times, "32 dense images", "32 dense images, two threads"), "≥", 1.7
+    skimage = speed_ratio(times, "scikit-image, Radon transform alone", "dense image")
+    yield "time of scikit-image's Radon transform alone over that of the mNR-CDT", skimage, "≥", 100
+    yield "time of a dense image over that of a drawing", speed_ratio(times, "dense image", "drawing"), "≥", 3
+    yield (
+        "time of 32 dense images over that of 32 drawings",
+        speed_ratio(times, "32 dense images", "32 drawings"),
+        "≥",
+        3,
+    )
+    yield (
+        "time of one thread over that of two",
+        speed_ratio(times, "32 dense images", "32 dense images, two threads"),
+        "≥",
+        1.7,
+    )
 
 
 def memory() -> Iterator[Row]:
-    """Run in a process of its own, see memory_of_features.py."""
-    script = Path(__file__).with_name("memory_of_features.py")
+    """Measure in a separate process; see memory_of_features.py."""
     n = 10_000
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "images.npy"
@@ -163,11 +174,12 @@ def memory() -> Iterator[Row]:
         for start in range(0, n, 500):
             images[start : start + 500] = rng.integers(0, 255, (500, 256, 256), np.uint8)
         del images
-        done = subprocess.run([sys.executable, script, path], capture_output=True, text=True, check=True)
+        command = [sys.executable, "-m", "benchmarks.memory_of_features", str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     yield "memory for features of 10,000 images beyond input and output, MB", float(done.stdout), "≤", 300
 
 
-def importing() -> Iterator[Row]:
+def import_time() -> Iterator[Row]:
     def seconds(code: str) -> float:
         times = []
         for _ in range(7):
@@ -179,13 +191,13 @@ def importing() -> Iterator[Row]:
     yield "import radoncdt beyond import numpy, s", seconds("import radoncdt") - seconds("import numpy"), "≤", 0.3
 
 
-PARTS: dict[str, list[Callable[[], Iterator[Row]]]] = {
+PARTS: Parts = {
     "accuracy": [mass_and_adjoint, closed_forms, invariances],
     "speed": [speed],
     "memory": [memory],
-    "import": [importing],
+    "import": [import_time],
 }
 
 
-if __name__ == "__main__":
-    sys.exit(main(__doc__, PARTS))
+def main(arguments: Sequence[str]) -> int:
+    return run_parts(__name__, __doc__, PARTS, arguments)

@@ -1,5 +1,7 @@
-"""Images to measure with."""
+"""Images for measurements."""
 
+from collections.abc import Iterable
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -9,18 +11,19 @@ Array = NDArray[Any]
 
 
 def block_means(images: Array, factor: int) -> Array:
-    """Images (…, H, W) with a pixel for factor × factor pixels: their mean, in float64."""
+    """Reduce images (…, H, W): the mean of every block of factor × factor pixels, in float64."""
     *lead, height, width = images.shape
     shape = *lead, height // factor, factor, width // factor, factor
     return images.reshape(shape).mean(axis=(-3, -1), dtype=np.float64)
 
 
 def dense(n: int, dtype: type = np.float32) -> Array:
+    """Draw an image of random pixels, all of them positive."""
     return (np.random.default_rng(0).random((n, n)) + 0.01).astype(dtype)
 
 
 def drawing(n: int) -> Array:
-    """A circle, a cross and four lines from edge to edge, 2 px wide."""
+    """Draw a circle, a cross and four lines from edge to edge, 2 pixels wide."""
     y, x = np.mgrid[:n, :n] - (n - 1) / 2
     lines = [
         x - 0.2 * n,
@@ -36,10 +39,11 @@ def drawing(n: int) -> Array:
 
 
 KINDS = {"dense": dense, "drawing": drawing}
+"""The functions that draw the images of most measurements, by the kind of the image."""
 
 
 def silhouette(n: int) -> Array:
-    """Three filled shapes of even greys."""
+    """Draw three filled shapes, each of a constant grey value."""
     y, x = np.mgrid[:n, :n] - (n - 1) / 2
     image = np.where(np.hypot(x, y) < 0.37 * n, 0.9, 0)
     image[n // 8 : n // 4, n // 7 : -n // 8] = 0.2
@@ -48,7 +52,7 @@ def silhouette(n: int) -> Array:
 
 
 def scribble(n: int, n_lines: int) -> Array:
-    """Straight lines from edge to edge at random, 2 px wide."""
+    """Draw random straight lines from edge to edge, 2 pixels wide."""
     y, x = np.mgrid[:n, :n] - (n - 1) / 2
     rng = np.random.default_rng(0)
     ink = np.zeros((n, n), bool)
@@ -57,11 +61,32 @@ def scribble(n: int, n_lines: int) -> Array:
     return ink.astype(np.float32)
 
 
-def lines_and_runs(image: Array) -> int:
-    """Rows and columns of an image, and runs of ink in them: what the projections of a drawing have to look at."""
+def count_lines_and_runs(image: Array) -> int:
+    """Count the rows and columns of an image, and the runs of ink in them. Projections have to visit all of them."""
     ink = image > 0
     counts = (
         len(lines) + np.count_nonzero(lines[:, 0]) + np.count_nonzero(lines[:, 1:] & ~lines[:, :-1])
         for lines in (ink, ink.T)
     )
     return int(sum(counts))
+
+
+def draw_stretched(
+    lines: Iterable[Array], matrix: Array, shift: Array, size: int, *, pen: float = 4.0, parts: int = 8
+) -> Array:
+    """Draw polylines that a map moves, with a pen that the map stretches.
+
+    Places are in pixels from the centre. The value of a pixel is the covered share of its parts × parts points.
+    """
+    fine = np.zeros((size * parts, size * parts), bool)
+    middles = (np.arange(size * parts) + 0.5) / parts - size / 2
+    reach = pen / 2 * np.linalg.norm(matrix, axis=1)
+    for begin, end in chain.from_iterable(map(pairwise, lines)):
+        ends = np.stack([begin, end]) @ matrix.T + shift
+        (left, low), (right, high) = ends.min(axis=0) - reach, ends.max(axis=0) + reach
+        columns, rows = (slice(*np.searchsorted(middles, some)) for some in ((left, right), (-high, -low)))
+        moved = np.stack(np.meshgrid(middles[columns], -middles[rows]), axis=-1)
+        points, step = (moved - shift) @ np.linalg.inv(matrix).T - begin, end - begin
+        along = np.clip(points @ step / max(step @ step, 1e-300), 0, 1)
+        fine[rows, columns] |= np.linalg.norm(points - along[..., None] * step, axis=-1) <= pen / 2
+    return fine.reshape(size, parts, size, parts).mean(axis=(1, 3))

@@ -1,21 +1,23 @@
-"""The implementations of the kernels against each other, and what it takes to start.
+"""The implementations of the kernels beside each other, and the time to start.
 
-python benchmarks/kernels.py [factors] [start]
+python -m benchmarks kernels factors    times of slower kernels over those of the fastest
+python -m benchmarks kernels start      the time of an import, of a first call, and of the command line
 """
 
 import os
 import resource
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
-from images import KINDS
-from reporting import Row, interleaved, main
 
 import radoncdt
+from benchmarks.images import KINDS
+from benchmarks.report import Row, run_parts
+from benchmarks.timing import time_interleaved
 from radoncdt import _kernels
 from radoncdt._interface import Kernels, Limits
 from radoncdt.directions import Directions
@@ -24,7 +26,7 @@ SIDE, N_ANGLES, N_LEVELS = 256, 128, 64
 
 
 def factors() -> Iterator[Row]:
-    """How many times as long as the fastest kernels the others take, 256 × 256 pixels, 128 angles, one thread."""
+    """Times of all kernels over those of the fastest, for 256 × 256 pixels, 128 angles and one thread."""
     directions, levels = Directions.choose(N_ANGLES, None), radoncdt.quantile_levels(N_LEVELS)
     names = _kernels.available()
     slowest = 0.0
@@ -36,7 +38,7 @@ def factors() -> Iterator[Row]:
                 name: partial(_kernels.load(name).image_quantiles, *arguments, normalise=True, extremes=True)
                 for name in names
             }
-            times = {name: float(seconds.min()) for name, seconds in interleaved(calls, rounds=5).items()}
+            times = {name: float(seconds.min()) for name, seconds in time_interleaved(calls, rounds=5).items()}
             what = f"{kind}, {np.dtype(dtype)}"
             yield f"{what}, {names[0]}, ms", 1e3 * times[names[0]], "≥", -np.inf
             for name in names[1:]:
@@ -49,7 +51,7 @@ def factors() -> Iterator[Row]:
 
 
 def _calls(kernels: Kernels) -> dict[str, Callable[[], object]]:
-    """A call of every kernel but `image_quantiles`, of sizes that belong to an image of 256 × 256 pixels."""
+    """Calls of all kernels except `image_quantiles`. The sizes are those of an image of 256 × 256 pixels."""
     rng = np.random.default_rng(0)
     directions, levels = Directions.choose(N_ANGLES, None), radoncdt.quantile_levels(N_LEVELS)
     around = directions.cosines, directions.sines
@@ -106,18 +108,18 @@ def _calls(kernels: Kernels) -> dict[str, Callable[[], object]]:
 
 
 def others() -> Iterator[Row]:
-    """How many times as long as the fastest kernels NumPy takes, for every other kernel."""
+    """Times of the NumPy kernels over those of the fastest, for all kernels except `image_quantiles`."""
     fastest = _kernels.available()[0]
     calls = {
         (kernel, name): call for name in (fastest, "numpy") for kernel, call in _calls(_kernels.load(name)).items()
     }
-    times = {key: float(seconds.min()) for key, seconds in interleaved(calls, rounds=3).items()}
+    times = {key: float(seconds.min()) for key, seconds in time_interleaved(calls, rounds=3).items()}
     for kernel in dict.fromkeys(kernel for kernel, _ in calls):
         yield f"{kernel}, numpy over {fastest}", times[kernel, "numpy"] / times[kernel, fastest], "≤", 100
 
 
 def _seconds(code: str, **environment: str) -> float:
-    """CPU time of a process that runs some code, the median of nine."""
+    """CPU time of a process that runs some code: the median of nine runs."""
     times = []
     for _ in range(9):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -143,5 +145,5 @@ def start() -> Iterator[Row]:
 PARTS = {"factors": [factors, others], "start": [start]}
 
 
-if __name__ == "__main__":
-    sys.exit(main(__doc__, PARTS))
+def main(arguments: Sequence[str]) -> int:
+    return run_parts(__name__, __doc__, PARTS, arguments)

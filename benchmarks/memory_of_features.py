@@ -1,6 +1,8 @@
-"""Print the memory, in MB, that the mNR-CDT of a .npy file of images takes beyond the file's pages and the result.
+"""Print the memory, in MB, that the mNR-CDT of a .npy file of images takes beyond the pages of the file and the result.
 
-Anonymous memory (RssAnon) is all memory but that of mapped files; its peak is sampled while the work is done.
+    python -m benchmarks.memory_of_features FILE.npy
+
+Anonymous memory (RssAnon) excludes the pages of mapped files. Its peak is sampled during the computation.
 """
 
 import re
@@ -13,20 +15,20 @@ import numpy as np
 import radoncdt
 
 
-def anonymous() -> float:
+def measure_anonymous() -> float:
     return int(re.search(r"RssAnon:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 1e3  # type: ignore[index]
 
 
 images = np.load(sys.argv[1], mmap_mode="r")
 radoncdt.max_nrcdt(np.ones((8, 256, 256), np.uint8), directions="equispaced")  # loads everything
-before = peak = anonymous()
+before = peak = measure_anonymous()
 done = threading.Event()
 
 
 def watch() -> None:
     global peak
     while not done.wait(0.01):
-        peak = max(peak, anonymous())
+        peak = max(peak, measure_anonymous())
 
 
 watcher = threading.Thread(target=watch)
@@ -34,4 +36,4 @@ watcher.start()
 features = radoncdt.max_nrcdt(images, directions="equispaced")
 done.set()
 watcher.join()
-print(max(peak, anonymous()) - before - features.nbytes / 1e6)
+print(max(peak, measure_anonymous()) - before - features.nbytes / 1e6)

@@ -1,15 +1,14 @@
-"""What could explain the paper's accuracy of the pixels in Table 4: the published protocol with one change at a time.
+"""The accuracy of the pixels in Table 4 for the published protocol with one change at a time.
 
-    python benchmarks/pixels.py
+    python -m benchmarks pixels
 
-Prints the table in docs/reproduction.md: mean accuracy over ten draws of seed 0, and in brackets the difference from
-the paper's figure in standard errors, as `radoncdt reproduce` computes them. The last rows have a single draw, the ten
-maps of the authors.
+This looks for an explanation of the paper's figures. It prints the table in docs/reproduction.md: the mean accuracy
+over ten draws of seed 0 and, in brackets, the difference from the paper in standard errors, as `radoncdt reproduce`
+computes them. The last rows have a single draw, the ten maps of the authors.
 """
 
-import argparse
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,24 +18,26 @@ from scipy.ndimage import affine_transform
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
+from benchmarks.report import make_parser
 from radoncdt import datasets
 from radoncdt.datasets.affine import AffineMaps, move
-from radoncdt.reproduction import paper, svm
-from radoncdt.reproduction.cells import Cell, Measurement, Result, summarise
-from radoncdt.reproduction.folds import measure_folds
-from radoncdt.reproduction.protocol import N_SHARED_MAPS
-from radoncdt.reproduction.table4 import TABLE
+from radoncdt.reproduction import Cell, Measurement, Summary
+from radoncdt.reproduction.classifiers import fit_linear_svm, measure_folds
+from radoncdt.reproduction.measurement import summarise
+from radoncdt.reproduction.protocol import N_SHARED_MAPS, SOURCES
+from radoncdt.reproduction.tables import find_printed
 
+SOURCE = SOURCES["table4"]
 SIZES = (10, 50, 250, 500)
 N_DRAWS = 10
 WORD = 2**64
-AUTHORS = -1  # number of the draw that has the authors' maps
+AUTHORS = -1  # number of the draw with the authors' maps
 Images = NDArray[np.float64]
 
 
-def digits(mnist: datasets.Mnist) -> Images:
-    """The digits on their canvas, before any map."""
-    first = [mnist.first(digit, max(SIZES)) for digit in TABLE.classes["linmnist"]]
+def pad_digits(mnist: datasets.Mnist) -> Images:
+    """Put the digits on their canvas, before any map."""
+    first = [mnist.first(digit, max(SIZES)) for digit in SOURCE.classes["linmnist"]]
     return np.pad(np.concatenate(first) / 255.0, ((0, 0), (14, 14), (14, 14)))
 
 
@@ -44,16 +45,16 @@ class AuthorsGenerator(np.random.Generator):
     """The random numbers of the authors' maps.
 
     Their code seeds Julia's generator with i mod 10 before it moves image i, counted from 1. It then draws the scale,
-    rounded to hundredths, the angle, clockwise, both shears, and the shifts down and to the right. In which direction
-    a shear acts is not known for certain.
+    rounded to hundredths, the angle, clockwise, both shears, and the shifts down and to the right. The direction in
+    which a shear acts is not certain.
     """
 
     def __init__(self) -> None:
         super().__init__(np.random.PCG64(0))
 
     def random(self, size: Any = None, *_: Any, **__: Any) -> Any:
-        """Numbers in [0, 1), in the order in which `AffineDistribution.maps` uses them: (10, 8)."""
-        low, high = TABLE.distribution.scale
+        """Return numbers in [0, 1), (10, 8), in the order in which `AffineDistribution.maps` uses them."""
+        low, high = SOURCE.distribution.scale
         rows = []
         for i in range(1, N_SHARED_MAPS + 1):
             scale, angle, shear_x, shear_y, down, right = julia_numbers(i % N_SHARED_MAPS, 6)
@@ -65,123 +66,123 @@ class AuthorsGenerator(np.random.Generator):
 def julia_numbers(seed: int, n: int) -> list[float]:
     """The first n numbers in [0, 1) of Julia's default generator, xoshiro256++ seeded with a SHA-256 digest."""
 
-    def rotated(word: int, by: int) -> int:
+    def rotate(word: int, by: int) -> int:
         return (word << by | word >> 64 - by) % WORD
 
     digest = hashlib.sha256(seed.to_bytes(4, "little")).digest()
     a, b, c, d = (int.from_bytes(digest[k : k + 8], "little") for k in range(0, 32, 8))
     numbers = []
     for _ in range(n):
-        numbers.append(((rotated((a + d) % WORD, 23) + a) % WORD >> 11) / 2**53)
+        numbers.append(((rotate((a + d) % WORD, 23) + a) % WORD >> 11) / 2**53)
         c, d = c ^ a, d ^ b
-        a, b, c, d = a ^ d, b ^ c, c ^ (b << 17) % WORD, rotated(d, 45)
+        a, b, c, d = a ^ d, b ^ c, c ^ (b << 17) % WORD, rotate(d, 45)
     return numbers
 
 
-def maps(distribution: datasets.AffineDistribution, draw: int) -> AffineMaps:
-    """The maps of a draw, one per image; `TABLE.images` draws the same."""
+def draw_maps(distribution: datasets.AffineDistribution, draw: int) -> AffineMaps:
+    """Draw one map per image, as `radoncdt.reproduction.protocol.draw_images` does."""
     rng = AuthorsGenerator() if draw == AUTHORS else np.random.default_rng([0, 4, 1, 0, draw])
     few = distribution.maps(N_SHARED_MAPS, rng)
     index = np.arange(2 * max(SIZES)) % N_SHARED_MAPS
     return AffineMaps(*(part[index] for part in few))
 
 
-def once(images: Images, draw: int, distribution: datasets.AffineDistribution = TABLE.distribution) -> Images:
+def move_once(images: Images, draw: int, distribution: datasets.AffineDistribution = SOURCE.distribution) -> Images:
     """Move every digit by its map, sampled once."""
-    return _scaled(move(images, maps(distribution, draw), circular=True, stacklevel=None))
+    return _scale(move(images, draw_maps(distribution, draw), circular=True, stacklevel=None))
 
 
-def fitted(images: Images, draw: int) -> Images:
-    """The same with a canvas that rotations and shears enlarge, and that is resized."""
-    return once(images, draw, replace(TABLE.distribution, fit_canvas=True))
+def move_and_fit(images: Images, draw: int) -> Images:
+    """Move every digit by its map, on a canvas that rotations and shears enlarge, and that is then resized."""
+    return move_once(images, draw, replace(SOURCE.distribution, fit_canvas=True))
 
 
-def in_steps(images: Images, draw: int, *, fit_canvas: bool = False) -> Images:
-    """Move every digit in three steps, each of them sampled."""
-    still = replace(TABLE.distribution, scale=(1.0, 1.0), rotation=0.0, shear=0.0, shift=0.0, fit_canvas=fit_canvas)
-    whole = TABLE.distribution
+def move_in_steps(images: Images, draw: int, *, fit_canvas: bool = False) -> Images:
+    """Move every digit in three steps, and sample it after each step."""
+    still = replace(SOURCE.distribution, scale=(1.0, 1.0), rotation=0.0, shear=0.0, shift=0.0, fit_canvas=fit_canvas)
+    whole = SOURCE.distribution
     for step in (
         replace(still, scale=whole.scale),
         replace(still, rotation=whole.rotation),
         replace(still, shear=whole.shear, shift=whole.shift),
     ):
-        images = move(images, maps(step, draw), circular=True, stacklevel=None)
-    return _scaled(images)
+        images = move(images, draw_maps(step, draw), circular=True, stacklevel=None)
+    return _scale(images)
 
 
-def nearest(images: Images, draw: int) -> Images:
-    """Move every digit by its map, and take the value of the nearest pixel."""
-    drawn, centre = maps(TABLE.distribution, draw), np.array(images.shape[1:]) / 2 - 0.5
+def move_to_nearest(images: Images, draw: int) -> Images:
+    """Move every digit by its map, and use the value of the nearest pixel."""
+    drawn, centre = draw_maps(SOURCE.distribution, draw), np.array(images.shape[1:]) / 2 - 0.5
     flip = np.array([[0, -1], [1, 0]])  # from (x, y), y up, to (row, column)
     moved = []
     for image, matrix, (right, up) in zip(images, drawn.matrices, drawn.shifts.astype(int)):
         back = flip @ np.linalg.inv(matrix) @ flip.T
         picture = affine_transform(image, back, centre - back @ centre, order=0)
         moved.append(np.roll(picture, (-up, right), axis=(0, 1)))
-    return _scaled(np.stack(moved))
+    return _scale(np.stack(moved))
 
 
-def _scaled(images: Images) -> Images:
+def _scale(images: Images) -> Images:
     """Divide every image by its largest value."""
     return images / images.max(axis=(1, 2), keepdims=True)
 
 
-def liblinear(features: Images, signs: Images) -> Images:
-    """The weights of LIBLINEAR's primal solver with its default tolerance, which the authors use."""
+def solve_by_liblinear(features: Images, signs: Images) -> Images:
+    """Compute the weights by LIBLINEAR's primal solver with its default tolerance, as the authors do."""
     model = LinearSVC(C=1.0, loss="squared_hinge", dual=False, fit_intercept=False, tol=0.01)
     return np.asarray(model.fit(features, signs).coef_[0])
 
 
-def with_c(c: float) -> Callable[..., Images]:
-    return lambda features, signs: svm.linear_svm(features, signs, c=c)
+def make_solver(c: float) -> Callable[..., Images]:
+    return lambda features, signs: fit_linear_svm(features, signs, c=c)
 
 
-def authors(images: Images) -> dict[str, tuple[Images, Callable[..., Images]]]:
-    """The features with the maps of the authors, and the solver."""
+def list_authors_features(images: Images) -> dict[str, tuple[Images, Callable[..., Images]]]:
+    """List the features for the authors' maps, with the solver."""
     return {
-        "the authors' ten maps": (once(images, AUTHORS), svm.linear_svm),
+        "the authors' ten maps": (move_once(images, AUTHORS), fit_linear_svm),
         "the authors' ten maps, canvas enlarged and resized, sampled after each step": (
-            in_steps(images, AUTHORS, fit_canvas=True),
-            svm.linear_svm,
+            move_in_steps(images, AUTHORS, fit_canvas=True),
+            fit_linear_svm,
         ),
     }
 
 
-def changes(images: Images, draw: int) -> dict[str, tuple[Images, Callable[..., Images]]]:
-    """The features with each change in one draw, and the solver."""
-    pixels = once(images, draw).reshape(len(images), -1)
+def list_changes(images: Images, draw: int) -> dict[str, tuple[Images, Callable[..., Images]]]:
+    """List the features for each change in one draw, with the solver."""
+    pixels = move_once(images, draw).reshape(len(images), -1)
     ones = np.ones((len(images), 1))
     return {
-        "as published": (pixels, svm.linear_svm),
-        "intercept, as a constant feature of 1": (np.hstack([pixels, ones]), svm.linear_svm),
-        "grey values from 0 to 255": (255 * pixels, svm.linear_svm),
-        "C = 0.01": (pixels, with_c(0.01)),
-        "C = 100": (pixels, with_c(100.0)),
-        "LIBLINEAR, primal, tolerance 0.01": (pixels, liblinear),
-        "digits transposed before the maps": (once(images.transpose(0, 2, 1), draw), svm.linear_svm),
-        "nearest pixel instead of bilinear": (nearest(images, draw), svm.linear_svm),
-        "sampled after each of three steps": (in_steps(images, draw), svm.linear_svm),
-        "canvas enlarged and resized": (fitted(images, draw), svm.linear_svm),
+        "as published": (pixels, fit_linear_svm),
+        "intercept, as a constant feature of 1": (np.hstack([pixels, ones]), fit_linear_svm),
+        "grey values from 0 to 255": (255 * pixels, fit_linear_svm),
+        "C = 0.01": (pixels, make_solver(0.01)),
+        "C = 100": (pixels, make_solver(100.0)),
+        "LIBLINEAR, primal, tolerance 0.01": (pixels, solve_by_liblinear),
+        "digits transposed before the maps": (move_once(images.transpose(0, 2, 1), draw), fit_linear_svm),
+        "nearest pixel instead of bilinear": (move_to_nearest(images, draw), fit_linear_svm),
+        "sampled after each of three steps": (move_in_steps(images, draw), fit_linear_svm),
+        "canvas enlarged and resized": (move_and_fit(images, draw), fit_linear_svm),
         "canvas enlarged and resized, sampled after each step": (
-            in_steps(images, draw, fit_canvas=True),
-            svm.linear_svm,
+            move_in_steps(images, draw, fit_canvas=True),
+            fit_linear_svm,
         ),
     }
 
 
-def table(mnist: datasets.Mnist) -> list[str]:
-    """The lines of the table, in Markdown."""
-    images = digits(mnist)
+def make_table(mnist: datasets.Mnist) -> list[str]:
+    """Make the lines of the table, in Markdown."""
+    images = pad_digits(mnist)
     found: dict[str, dict[int, dict[int, Measurement]]] = {}
-    with threadpool_limits(1):  # products of matrices in several threads may be rounded differently
+    with threadpool_limits(1):  # rounding of matrix products may depend on the number of threads
         for draw in (*range(N_DRAWS), AUTHORS):
-            features = authors(images) if draw == AUTHORS else changes(images, draw)
+            features = list_authors_features(images) if draw == AUTHORS else list_changes(images, draw)
             for name, (values, solver) in features.items():
                 for size in SIZES:
                     measurement = measure_folds(values.reshape(len(images), -1), size, solver=solver)
                     found.setdefault(name, {}).setdefault(size, {})[draw] = measurement
     cells = [Cell("table4", "published", "linmnist", "euclidean", None, "svm", None, size) for size in SIZES]
-    printed: list[Any] = [paper.figure_of(cell) for cell in cells]
+    printed: list[Any] = [find_printed(cell) for cell in cells]
     lines = [
         f"| change | {' | '.join(f'class size {size}' for size in SIZES)} |",
         "|---|" + "---|" * len(SIZES),
@@ -189,22 +190,17 @@ def table(mnist: datasets.Mnist) -> list[str]:
     ]
     for name, sizes in found.items():
         results = [summarise(cell, figure, sizes[cell.class_size]) for cell, figure in zip(cells, printed)]
-        lines.append(f"| {name} | {' | '.join(map(entry, results))} |")
+        lines.append(f"| {name} | {' | '.join(map(format_result, results))} |")
     return lines
 
 
-def entry(result: Result) -> str:
-    """The mean, and the difference from the paper in standard errors if there are several draws."""
+def format_result(result: Summary[Cell]) -> str:
+    """Format the mean and, if there are several draws, the difference from the paper in standard errors."""
     errors = result.standard_errors
     return f"{result.mean:.3f}" + (f" ({errors:+.1f})" if errors is not None else "")
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.parse_args()
-    print("\n".join(table(datasets.load_mnist())))
+def main(arguments: Sequence[str]) -> int:
+    make_parser(__name__, __doc__).parse_args(arguments)
+    print("\n".join(make_table(datasets.load_mnist())))
     return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

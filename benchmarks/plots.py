@@ -1,17 +1,18 @@
 """Draw the pictures of docs/benchmarks.md from benchmarks/results.json, with the plotted figures in their metadata.
 
-python benchmarks/plots.py
+python -m benchmarks plots
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from comparison import OURS, RESULTS, Record
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter
-from page import MAIN, PAGE, where
 
+from benchmarks.comparison import OURS, RESULTS, Record
+from benchmarks.page import MAIN, PAGE, select
+from benchmarks.report import make_parser
 from radoncdt import plot
 
 Picture = tuple[dict[str, Any], Callable[[], Figure]]
@@ -31,8 +32,8 @@ def whole_numbers(axis: Any, ticks: list[float]) -> None:
 def speed(records: list[Record]) -> Picture:
     """Milliseconds per image over the side, for each library in its faster form."""
     same = {key: value for key, value in MAIN.items() if key != "side"}
-    chosen = [r for r in where(records, part="speed", **same) if "milliseconds" in r]
-    peers = list(dict.fromkeys(r["peer"] for r in chosen))  # in one order, so that both panels have the same colours
+    chosen = [r for r in select(records, part="speed", **same) if "milliseconds" in r]
+    peers = list(dict.fromkeys(r["peer"] for r in chosen))  # the order fixes the colours of both panels
     facts: dict[str, Any] = {title: {peer: {} for peer in peers} for title in KINDS.values()}
     for r in chosen:
         best = facts[KINDS[r["kind"]]][r["peer"]]
@@ -57,11 +58,11 @@ def speed(records: list[Record]) -> Picture:
 
 
 def scaling(records: list[Record]) -> Picture:
-    """Milliseconds of ours over the side, the angles, the images at once, the ink and the threads."""
+    """Milliseconds of radoncdt over the side, the angles, the images at once, the ink and the threads."""
     facts = {
         along: {r["kind"]: {"x": r["x"], "milliseconds": r["milliseconds"]} for r in chosen}
         for along in ALONG
-        for chosen in [where(records, part="scaling", along=along)]
+        for chosen in [select(records, part="scaling", along=along)]
     }
 
     def figure() -> Figure:
@@ -94,10 +95,13 @@ def scaling(records: list[Record]) -> Picture:
 
 PICTURES = (speed, scaling)
 
-if __name__ == "__main__":
+
+def main(arguments: Sequence[str]) -> int:
+    make_parser(__name__, __doc__).parse_args(arguments)
     records = json.loads(RESULTS.read_text(encoding="utf-8"))["records"]
     for make in PICTURES:
         facts, figure = make(records)
         path = PAGE.with_name(f"benchmarks_{make.__name__}.png")
         plot.save(figure(), path, facts, dpi=110)
         print(path)
+    return 0

@@ -1,14 +1,15 @@
-"""How much affine maps change the features: equispaced beside whitened directions, for each pool and number of angles.
+"""How much affine maps change the features, for each pool, each number of angles, and both kinds of directions.
 
-    python benchmarks/pools.py
+    python -m benchmarks pools
 
-The error is the root mean square difference between the features of an image and of its affine copies, over that
-between the features of different images: 0 is perfect invariance, and from 1 on the classes drown. Images are the
-twelve symbols of the paper at 256 px, and the first of each digit but 1 (which is one line) at 56 px, edges softened.
+The error is the root mean square difference between the features of an image and those of its affine copies, relative
+to the difference between the features of different images. 0 is perfect invariance. From 1 on, classes cannot be told
+apart. The images are the twelve symbols of the paper at 256 pixels, and one image of each digit except 1, which is a
+single line, at 56 pixels with softened edges.
 """
 
-import argparse
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
 import radoncdt
+from benchmarks.report import make_parser
 from radoncdt import datasets
 from radoncdt._rcdt import POOLS, WHITENED_POOLS
 
@@ -35,8 +37,8 @@ def digits() -> NDArray[Any]:
     return gaussian_filter(np.pad(large, ((0, 0), (36, 36), (36, 36))), (0, 1, 1))
 
 
-def error(images: NDArray[Any], copies: NDArray[Any], pool: str, n_angles: int, directions: str) -> float:
-    """Root mean square change of the features, with all components, relative to the differences between images."""
+def measure_error(images: NDArray[Any], copies: NDArray[Any], pool: str, n_angles: int, directions: str) -> float:
+    """Root mean square change of the features, with all components, relative to the difference between images."""
     options: dict[str, Any] = {"pool": pool, "n_angles": n_angles, "directions": directions}
     options["n_components"] = {"sorted": 2 * n_angles, "fourier": n_angles + 1}.get(pool)
     still, moved = (radoncdt.pooled_nrcdt(some, **options) for some in (images, copies))
@@ -45,9 +47,8 @@ def error(images: NDArray[Any], copies: NDArray[Any], pool: str, n_angles: int, 
     return float(np.sqrt(np.mean((moved - still.repeat(N_COPIES, axis=0)) ** 2) / between))
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.parse_args()
+def main(arguments: Sequence[str]) -> int:
+    make_parser(__name__, __doc__).parse_args(arguments)
     warnings.simplefilter("error")
     better = compared = 0
     for name, images in (("symbols", symbols()), ("digits", digits())):
@@ -55,7 +56,7 @@ def main() -> int:
         print(f"{name:16s} {'angles':>12s}" + "".join(f"{n:10d}" for n in ANGLES))
         for pool in (*POOLS, *WHITENED_POOLS):
             errors = {
-                directions: [error(images, copies, pool, n, directions) for n in ANGLES]
+                directions: [measure_error(images, copies, pool, n, directions) for n in ANGLES]
                 for directions in ("equispaced", "whitened")
                 if pool in POOLS or directions == "whitened"
             }
@@ -67,7 +68,3 @@ def main() -> int:
         print()
     print(f"whitened directions have the smaller error in {better} of {compared} cases")
     return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -1,26 +1,26 @@
-"""Inverses, distances and estimators: every figure that the documentation states, with the limit it is held to.
+"""Inverses, distances and estimators: every figure that the documentation states, with its limit.
 
-    python benchmarks/toolbox.py             all of it, about a minute
-    python benchmarks/toolbox.py inverse     round trips, beside torchcdt and PyTransKit where they are installed
-    python benchmarks/toolbox.py distance    sliced Wasserstein distances against closed forms and POT
-    python benchmarks/toolbox.py estimator   what the estimator and lists of mixed sizes cost over the function
+    python -m benchmarks toolbox             everything, about a minute
+    python -m benchmarks toolbox inverse     round trips, beside torchcdt and PyTransKit if they are installed
+    python -m benchmarks toolbox distance    sliced Wasserstein distances, beside closed forms and POT
+    python -m benchmarks toolbox estimator   the overhead of the estimator, and of lists of images of different sizes
 
-Exits with 1 when a figure misses its limit.
+The exit code is 1 if a figure misses its limit.
 """
 
-import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from closed_forms import sampled
 from numpy.typing import NDArray
-from reporting import Row, interleaved, main, ratio
 
 import radoncdt
+from benchmarks.closed_forms import sample
+from benchmarks.report import Parts, Row, run_parts
+from benchmarks.timing import speed_ratio, time_interleaved
 from radoncdt import PointCloud
 
 Array = NDArray[Any]
@@ -38,11 +38,11 @@ def disc(x: Array, y: Array) -> Array:
     return x**2 + y**2 < 1 / 16
 
 
-def ours(image: Array) -> Array:
+def invert_ours(image: Array) -> Array:
     return radoncdt.inverse_rcdt(radoncdt.rcdt(image, n_angles=N_ANGLES), (N, N))
 
 
-def torchcdt(image: Array) -> Array:
+def invert_torchcdt(image: Array) -> Array:
     import torch
     from torchcdt.functional import ircdt, rcdt
 
@@ -53,7 +53,7 @@ def torchcdt(image: Array) -> Array:
     return np.asarray(again[0, 0].numpy(), float)
 
 
-def pytranskit(image: Array) -> Array:
+def invert_pytranskit(image: Array) -> Array:
     from pytranskit.optrans.continuous.radoncdt import RadonCDT
 
     reference = np.ones_like(image)
@@ -63,21 +63,26 @@ def pytranskit(image: Array) -> Array:
 
 
 def round_trips() -> Iterator[Row]:
-    """Relative L2 error of transform and inverse; images have mass 1, and peers' results are scaled to it."""
-    peers: dict[str, Callable[[Array], Array]] = {"torchcdt": torchcdt, "pytranskit": pytranskit}
+    """Relative L2 errors of a transform followed by its inverse. All images and results are scaled to mass 1."""
+    peers: dict[str, Callable[[Array], Array]] = {"torchcdt": invert_torchcdt, "pytranskit": invert_pytranskit}
     for name, density, limit in (("Gaussian", gaussian, 0.06), ("disc", disc, 0.2)):
-        image = sampled(density, N)
+        image = sample(density, N)
         image /= image.sum()
-        yield f"round trip of a {name}, {N_ANGLES} angles, 64 levels", error(ours(image), image), "≤", limit
+        yield (
+            f"round trip of a {name}, {N_ANGLES} angles, 64 levels",
+            relative_error(invert_ours(image), image),
+            "≤",
+            limit,
+        )
         for peer, transform in peers.items():
             if find_spec(peer):
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     again = transform(image)
-                yield f"  the same by {peer}", error(again / again.sum(), image), "≤", np.inf
+                yield f"  the same with {peer}", relative_error(again / again.sum(), image), "≤", np.inf
 
 
-def error(image: Array, truth: Array) -> float:
+def relative_error(image: Array, truth: Array) -> float:
     return float(np.linalg.norm(image - truth) / np.linalg.norm(truth))
 
 
@@ -102,8 +107,8 @@ def distances() -> Iterator[Row]:
     def by_pot() -> Any:
         return ot.sliced_wasserstein_distance(x, y, u, v, n_projections=128, seed=0)
 
-    times = interleaved({"pot": by_pot, "ours": lambda: radoncdt.sliced_wasserstein(a, b, n_jobs=1)}, rounds=15)
-    faster = ratio(times, "pot", "ours")
+    times = time_interleaved({"pot": by_pot, "ours": lambda: radoncdt.sliced_wasserstein(a, b, n_jobs=1)}, rounds=15)
+    faster = speed_ratio(times, "pot", "ours")
     yield "SW_2 of 200 points, 128 directions: time of POT over ours", faster, "≥", -np.inf
     n = 20_000
     _, log = ot.sliced_wasserstein_distance(x, y, u, v, n_projections=n, seed=0, log=True)
@@ -131,20 +136,20 @@ def estimators() -> Iterator[Row]:
             "list": partial(function, list(images)),
             "mixed": partial(function, mixed),
         }
-        times = interleaved(calls, rounds=15)
+        times = time_interleaved(calls, rounds=15)
         what = f"1,000 images, {threads}"
-        over = ratio(times, "estimator", "function") - 1
-        yield f"{what}: estimator over function", over, "≤", 0.05
-        over = ratio(times, "mixed", "list") / share - 1
-        yield f"{what}: list of mixed over list of equal sizes", over, "≤", 0.2
+        over = speed_ratio(times, "estimator", "function") - 1
+        yield f"{what}: overhead of the estimator over the function", over, "≤", 0.05
+        over = speed_ratio(times, "mixed", "list") / share - 1
+        yield f"{what}: overhead of different sizes over equal ones", over, "≤", 0.2
 
 
-PARTS: dict[str, list[Callable[[], Iterator[Row]]]] = {
+PARTS: Parts = {
     "inverse": [round_trips],
     "distance": [distances],
     "estimator": [estimators],
 }
 
 
-if __name__ == "__main__":
-    sys.exit(main(__doc__, PARTS))
+def main(arguments: Sequence[str]) -> int:
+    return run_parts(__name__, __doc__, PARTS, arguments)

@@ -1,4 +1,4 @@
-"""Measures and maps for hypothesis to draw."""
+"""Strategies of hypothesis: measures and maps."""
 
 import numpy as np
 from hypothesis import assume
@@ -19,7 +19,7 @@ SHAPES = st.one_of(
 
 @st.composite
 def images(draw, shapes=SHAPES, dtype=np.float64, signed=False):
-    """An image with mass: dense, or with ink in places only, and zeros around it."""
+    """An image with mass, dense or sparse, with zeros around it."""
     shape = draw(shapes)
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     image = rng.random(shape) + 1e-3
@@ -34,7 +34,7 @@ def images(draw, shapes=SHAPES, dtype=np.float64, signed=False):
 
 @st.composite
 def clouds(draw, least=3, most=30, equal_weights=False):
-    """Points that are well spread over the plane, with mass."""
+    """Points with mass that are not close to a line."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n = draw(st.integers(least, most))
     points = rng.normal(size=(n, 2)) * draw(st.sampled_from([0.1, 1, 50])) + rng.normal(size=2)

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the kernels that are not the method itself (``radoncdt._numpy.method``), all in float64."""
+"""Slow and obvious implementations, in float64, of the kernels that ``radoncdt._numpy.method`` does not contain."""
 
 import numpy as np
 
@@ -56,7 +56,7 @@ def _tail(widths, levels, distance, same):
 
 
 def wasserstein_of_points(x, weights_x, y, weights_y, p):
-    """Mass by mass: the leftmost that is left of one goes to the leftmost that is left of the other."""
+    """Move the leftmost remaining mass of one measure to the leftmost remaining mass of the other."""
     first = sorted((a, w) for a, w in zip(x, weights_x) if w > 0)
     second = sorted((b, w) for b, w in zip(y, weights_y) if w > 0)
     first = [[a, w / sum(weights_x)] for a, w in first]
@@ -80,7 +80,7 @@ def full_circle(values):
 
 
 def distances_at_all_turns(moving, fixed):
-    """Root mean square differences (4n,): turned by s steps, then, from 2n on, mirrored and turned by s steps."""
+    """Root mean square differences (4n,) after a turn by s steps and, from 2n on, after a reflection and a turn."""
     moving, fixed = full_circle(moving.astype(float)), full_circle(fixed.astype(float))
     k = np.arange(len(moving))
     plain = [np.sqrt(np.mean((fixed - moving[(k - s) % len(k)]) ** 2)) for s in k]
@@ -95,7 +95,7 @@ def root(covariance, power):
 
 
 def maps_of_all_turns(moving, fixed, n_angles, offset=0.0):
-    """The matrices A (4n, 2, 2) that belong to these turns, and so many steps more, from the two scatters."""
+    """The matrices A (4n, 2, 2) of all turns, each by `offset` steps more, from the two covariances."""
     angles = np.pi * (np.arange(2 * n_angles) + offset) / n_angles
     turns = np.array([[[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]] for a in angles])
     turns = np.concatenate([turns, turns @ np.diag([1, -1])])
@@ -103,7 +103,7 @@ def maps_of_all_turns(moving, fixed, n_angles, offset=0.0):
 
 
 def aspect_shear_and_scale(matrix):
-    """Ratio of the scales, degrees between the images of the axes and a right angle, and the mean scale."""
+    """Ratio of the scales, deviation of the images of the axes from a right angle in degrees, and mean scale."""
     large, small = np.linalg.svd(matrix, compute_uv=False)
     x, y = matrix.T
     cosine = x @ y / np.linalg.norm(x) / np.linalg.norm(y)
@@ -111,41 +111,34 @@ def aspect_shear_and_scale(matrix):
 
 
 def stroke(image, start, end, width):
-    """Brighten pixels to the part of them that the line between two places (column, row) covers; ends are round.
-
-    A pixel is a unit square, so its extent along the normal (c, s) of the line is that of two intervals of lengths |c|
-    and |s| together. From a place on to an end, the normal is the direction from the end.
-    """
-    reach, most = width / 2 + 1, np.array(image.shape[::-1])
-    low = np.clip(np.ceil(np.minimum(start, end) - reach), 0, most).astype(int)
-    high = np.clip(np.floor(np.maximum(start, end) + reach) + 1, 0, most).astype(int)
-    box = image[low[1] : high[1], low[0] : high[0]]
-    if box.size == 0:
-        return
-    x, y = np.arange(low[0], high[0]) - start[0], np.arange(low[1], high[1])[:, None] - start[1]
-    dx, dy = end - start
-    length = np.hypot(dx, dy)
-    along = np.clip((x * dx + y * dy) / max(length**2, 1e-300), 0, 1)
-    across_x, across_y = x - along * dx, y - along * dy
-    distance = np.hypot(across_x, across_y)
-    on_it = distance < 1e-9  # where the normal is that of the line
-    c = np.where(on_it, dy / max(length, 1e-300), across_x / np.maximum(distance, 1e-300))
-    s = np.where(on_it, dx / max(length, 1e-300), across_y / np.maximum(distance, 1e-300))
-    covered = _part_below(width / 2 - distance, c, s) - _part_below(-width / 2 - distance, c, s)
-    np.maximum(box, covered, out=box)
+    """Brighten pixels to the part of them that the line between two places (column, row) covers; ends are round."""
+    step = end - start
+    for row, column in np.ndindex(image.shape):
+        place = np.array([column, row]) - start
+        across = place - np.clip(place @ step / max(step @ step, 1e-300), 0, 1) * step
+        distance = np.linalg.norm(across)
+        # the direction from the line, or, on the line, its normal; both up to signs
+        normal = across / distance if distance > 1e-9 else step[::-1] / max(np.linalg.norm(step), 1e-300)
+        covered = _part_below(width / 2 - distance, *normal) - _part_below(-width / 2 - distance, *normal)
+        image[row, column] = max(image[row, column], covered)
 
 
 def _part_below(place, c, s):
-    """The part of a unit square around 0 that is below a place on the axis (c, s)."""
-    a, b = np.maximum(np.abs(c), 1e-6), np.maximum(np.abs(s), 1e-6)
-    outer, inner = (a + b) / 2, (a - b) / 2
-    squares = (np.maximum(place + shift, 0) ** 2 for shift in (outer, inner, -inner, -outer))
-    first, second, third, fourth = squares
-    return np.clip((first - second - third + fourth) / (2 * a * b), 0, 1)
+    """The part of a unit square around 0 whose projection on the axis (c, s) is below a place.
+
+    The projection is the sum of two intervals of lengths |c| and |s|, so its density is a trapezoid.
+    """
+    large, small = sorted((max(abs(c), 1e-6), max(abs(s), 1e-6)), reverse=True)
+    outer, inner = (large + small) / 2, (large - small) / 2
+    if place > 0:
+        return 1 - _part_below(-place, c, s)
+    if place <= -outer:
+        return 0.0
+    return (place + outer) ** 2 / (2 * large * small) if place < -inner else 0.5 + place / large
 
 
 def fit(base, terms, some, targets, few, ridge, coefficients, size, most, iterations):
-    """See `radoncdt._interface.Kernels.fit`: the same with matrices of all distances."""
+    """`radoncdt._interface.Kernels.fit` with matrices of all distances."""
     for step in range(iterations + 1):
         moved = base + terms @ coefficients
         apart = np.linalg.norm(moved[:, None] - targets, axis=2)

@@ -1,4 +1,4 @@
-"""Estimators of images on tables, so that scikit-learn's own checks can try them."""
+"""Estimators of images applied to tables, so that scikit-learn's own checks can test them."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ CANNOT = {
 
 
 class OfRows:
-    """Reads each row of a table as an image one pixel high, whatever its length, so that any table will do."""
+    """Reads each row of a table as an image with a height of one pixel."""
 
     def _read(self, X, *, reset):  # noqa: N803
         return Batch.read(validate_data(self, X, reset=reset, dtype=(np.float64, np.float32))[:, None], "X")
@@ -27,7 +27,7 @@ class OfRows:
 
 
 def checks(*estimators):
-    """What scikit-learn asks of them, each with its name."""
+    """The checks of scikit-learn for estimators, each with its name."""
     for estimator in estimators:
         for instance, check in estimator_checks_generator(estimator):
             name = check.func.__name__ if hasattr(check, "func") else check.__name__

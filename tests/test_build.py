@@ -1,8 +1,7 @@
-"""The build of the compiled kernels: when it is repeated, what it asks for, and how it fails."""
+"""The build of the compiled kernels: when it is repeated, what it requires, and how it fails."""
 
 import importlib.util
 import json
-import re
 import shutil
 import sys
 import types
@@ -11,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import radoncdt
-from radoncdt import _native
 
 ROOT = Path(__file__).parents[1]
 SOURCES = Path(radoncdt.__file__).parent / "_native"
@@ -29,7 +27,7 @@ def module_at(path, name):
 
 @pytest.fixture
 def copied(tmp_path, monkeypatch):
-    """build.py in a copy of the sources, with what is in their folder of libraries."""
+    """The module build.py in a copy of the sources and of their libraries."""
     folder = tmp_path / "_native"
     shutil.copytree(SOURCES, folder, ignore=shutil.ignore_patterns("__pycache__", ".lock", ".build-*"))
     monkeypatch.delenv("CXX", raising=False)
@@ -59,7 +57,7 @@ def test_libraries_of_another_platform_or_without_a_file_are_stale(copied):
     assert not copied.is_current(copied.LIBRARIES)
 
 
-def test_stale_libraries_are_not_used_where_there_is_no_compiler(copied, monkeypatch):
+def test_stale_libraries_are_not_used_without_a_compiler(copied, monkeypatch):
     (copied.HERE / "cpu.cpp").write_text("// nothing\n")
     without_compilers(monkeypatch)
     with pytest.raises(copied.NoCompilerError, match=r"no C\+\+20 compiler; install one, or: pip install 'ziglang"):
@@ -74,30 +72,16 @@ def test_compilers_that_do_not_work_are_named(copied, monkeypatch, command):
         copied.find_compiler()
 
 
-def test_every_function_of_the_header_is_declared_in_python():
-    """With the same number of parameters, of the same kinds."""
-    letters = {"Index": "i", "int": "o", "double": "d"}
-    text = re.sub(r"\\\n\s*", " ", (SOURCES / "kernels.h").read_text())
-    declared = {}
-    for name, parameters in re.findall(r"RADONCDT_EXPORT int radoncdt_(\w+(?:##SUFFIX)?)\(([^)]*)\);", text):
-        kinds = "".join(
-            "p" if "*" in each else letters[each.split()[0]] for each in parameters.split(",") if each.strip()
-        )
-        names = [name.replace("##SUFFIX", suffix) for suffix in ("f32", "f64")] if "##" in name else [name]
-        declared |= dict.fromkeys(names, kinds)
-    assert {name: kinds for name, kinds in declared.items() if kinds} == _native._SIGNATURES
-
-
-# ---------------------------------------------------------------- the hook of the build backend
+# ---------------------------------------------------------------- the build hook
 
 
 class AbortedError(Exception):
-    """What hatchling does when a hook aborts."""
+    """Raised instead of the exit of hatchling when a hook aborts."""
 
 
 @pytest.fixture
 def hook(monkeypatch):
-    """The hook, with as much of hatchling as it needs."""
+    """The build hook, with the parts of hatchling that it needs."""
     interface = types.ModuleType("hatchling.builders.hooks.plugin.interface")
     interface.BuildHookInterface = object
     monkeypatch.setitem(sys.modules, interface.__name__, interface)
@@ -115,7 +99,7 @@ def hook(monkeypatch):
         sys.modules.pop(name, None)
 
 
-def test_a_compiler_is_asked_for_only_where_there_is_none(hook, monkeypatch):
+def test_a_compiler_is_required_only_if_there_is_none(hook, monkeypatch):
     without_compilers(monkeypatch)
     (wanted,) = hook.dependencies()
     assert wanted.startswith("ziglang")

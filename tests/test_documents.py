@@ -11,10 +11,11 @@ import pytest
 
 import radoncdt
 from radoncdt import datasets
-from radoncdt.reproduction import Cell, names, paper, robustness
-from radoncdt.reproduction.cells import summarise
-from radoncdt.reproduction.page import mark
-from radoncdt.reproduction.run import TABLES
+from radoncdt.reproduction import Cell, labels, robustness
+from radoncdt.reproduction.classifiers import measure_cells
+from radoncdt.reproduction.measurement import summarise
+from radoncdt.reproduction.protocol import Draw
+from radoncdt.reproduction.tables import TABLES, find_printed
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -70,21 +71,22 @@ def test_the_python_about_scale_runs():
 STUDY = "| method | aff 5 / 10 | elastic 5 / 10 | salt 5 / 10 | all 5 / 10 | LinMNIST-10 11 / 25 / 50 |"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["elastic", "salt"])
 def test_the_figures_of_the_study_of_robustness_are_measured(name):
     """Those of registration on two of the sets; the others are measured alike."""
     lines = (ROOT / "docs" / "beyond.md").read_text().splitlines()
     title, _, *rows = [line.strip("| ").split(" | ") for line in lines[lines.index(STUDY) :]]
-    column = title.index(f"{names.SETS[name]} 5 / 10")
+    column = title.index(f"{labels.SETS[name]} 5 / 10")
     printed = {row[0]: row[column] for row in rows if len(row) == len(title)}
     methods = ("registered", "robust")
     trials = [
-        t for t in robustness.trials(20) if t.dataset == name and t.method in methods and t.k == 1 and not t.varied
+        t for t in robustness.list_trials(20) if t.dataset == name and t.method in methods and t.k == 1 and not t.varied
     ]
-    found = {trial: np.mean(accuracies) for trial, accuracies in robustness.run(trials, 0, None, -1)}
+    found = {trial: np.mean(found.accuracies) for trial, found in robustness.measure_trials(trials, 0, None, -1)}
     for method in methods:
         few, more = (found[t] for t in trials if t.method == method)
-        assert printed[names.METHODS[method]] == f"{few:.3f} / {more:.3f}"
+        assert printed[labels.METHODS[method]] == f"{few:.3f} / {more:.3f}"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +96,7 @@ def test_links_and_names_in_documents_exist(path):
     text = path.read_text()
     for target in re.findall(r"\]\(([^)#]+)\)", re.sub(r"`[^`\n]*`", "", text)):
         assert target.startswith("https://") or (path.parent / target).exists(), target
-    tests = {p.name: p.read_text() for p in (ROOT / "tests").glob("*.py")}
+    tests = {p.name: p.read_text() for p in (ROOT / "tests").rglob("*.py")}
     for file in re.findall(r"`tests/(\w+\.py)", text):
         assert file in tests, file
     for name in re.findall(r"\b(test_\w+)\b(?!\.py)", text):
@@ -128,11 +130,11 @@ def test_the_example_refuses_no_copies(monkeypatch, capsys):
     assert "--copies must be at least 1, got 0" in capsys.readouterr().err
 
 
-# ---------------------------------------------------------------- figures of the experiments
+# ---------------------------------------------------------------- figures of the reproduction
 
-FEATURES = {label: name for name, label in names.FEATURES.items()}
-NORMS = {label: name for name, label in names.NORMS.items()}
-DATASETS = {label: name for name, label in names.DATASETS.items()}
+FEATURES = {label: name for name, label in labels.FEATURES.items()}
+NORMS = {label: name for name, label in labels.NORMS.items()}
+DATASETS = {label: name for name, label in labels.DATASETS.items()}
 PUBLISHED = (
     "10 maps for all images",
     "the canvas stays as it is",
@@ -161,7 +163,7 @@ def cell_of(table, label, angles, size):
     first, _, second = label.partition(" ")
     if second in NORMS:
         dataset = DATASETS[first]
-        size = paper.TABLE_2_SIZES[dataset] if size is None else size
+        size = TABLES[table].sizes[dataset][0] if size is None else size
         return Cell(table, "published", dataset, "mnrcdt", NORMS[second], "nearest", angles, size)
     dataset = "academic" if table == "table3" else "linmnist"
     return Cell(table, "published", dataset, FEATURES[first], None, "svm", int(second) if second else angles, size)
@@ -213,6 +215,7 @@ def claims_of_readme():
                     yield cell, {"mean": row[f"ours, {name}{suffix}"], **printed}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("table", "least"), [("table2", 28 + 50), ("table3", 36 + 4 + 12), ("table4", 45 + 40 + 20)])
 def test_the_figures_of_the_reproduction_are_measured(table, least):
     """Every figure in tables of docs/reproduction.md and of the README, with ten draws of seed 0."""
@@ -224,10 +227,10 @@ def test_the_figures_of_the_reproduction_are_measured(table, least):
     for protocol in ("published", "independent"):
         some = list(dict.fromkeys(cell for cell, _ in claims if cell.protocol == protocol))
         for draw in range(10 if some else 0):
-            for cell, measurement in TABLES[table].run(TABLES[table], some, 0, draw, digits):
+            for cell, measurement in measure_cells(some, Draw(0, draw, digits)):
                 draws.setdefault(cell, {})[draw] = measurement
     for cell, claim in claims:
-        result = summarise(cell, paper.figure_of(cell), draws[cell])
+        result = summarise(cell, find_printed(cell), draws[cell])
         if "mean" in claim:
             assert claim["mean"] == f"{result.mean:.3f}", cell
         if "ties" in claim:
@@ -237,5 +240,4 @@ def test_the_figures_of_the_reproduction_are_measured(table, least):
         if "star" in claim:
             largest = result.fold_maximum
             assert claim["max"] == (None if largest is None else f"{largest:.3f}"), cell
-            errors = result.standard_errors if largest is None else result.fold_maximum_standard_errors
-            assert claim["star"] == bool(mark(errors)), cell
+            assert claim["star"] == bool(result.flag), cell

@@ -1,4 +1,4 @@
-"""Every kernel, in each implementation, against the method on one page or its slow twin in reference.py."""
+"""Every kernel, in each implementation, compared with the method on one page or with reference.py."""
 
 from itertools import pairwise
 
@@ -20,7 +20,7 @@ LISTS_OF_ANGLES = st.lists(ANGLES, min_size=1, max_size=6)
 
 
 def rounding(dtype, image):
-    """How far sums over an image of this size may be off, relative to its largest pixel: 8 ulp a pixel of a line."""
+    """Bound of the error of sums over an image: 8 ulp of the largest pixel per pixel of a line."""
     return 8 * np.finfo(dtype).eps * max(image.shape) * np.abs(image).max()
 
 
@@ -32,7 +32,7 @@ def test_strip_masses_equal_the_slow_sum_over_pixels(dtype, data):
     masses, edges = radoncdt.radon(image, angles=angles)
     assert masses.dtype == dtype
     assert masses.shape[1] == sum(image.shape) + 2
-    # an edge is placed to an ulp of the size of the image, and moves at most a line of pixels over it
+    # edges are exact up to an ulp of the size of the image; an error moves at most a line of pixels across an edge
     tolerance = 8 * rounding(dtype, image) + 8 * np.finfo(float).eps * sum(image.shape) ** 2 * np.abs(image).max()
     assert_allclose(masses, method.radon(image, angles, edges), rtol=0, atol=tolerance)
 
@@ -44,7 +44,7 @@ def test_back_projection_equals_the_transposed_weights(dtype, data):
     angles = data.draw(LISTS_OF_ANGLES)
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     image = np.zeros(shape)
-    image[rng.integers(shape[0]), rng.integers(shape[1])] = 1  # puts the strips anywhere over the frame
+    image[rng.integers(shape[0]), rng.integers(shape[1])] = 1  # places the strips anywhere in the frame
     _, edges = radoncdt.radon(image, angles=angles)
     values = rng.normal(size=(len(angles), edges.shape[1] - 1)).astype(dtype)
     fast = radoncdt.back_projection(values, edges, angles, shape)
@@ -63,7 +63,7 @@ def test_quantiles_equal_those_of_the_slow_masses(dtype, data):
     _, edges = radoncdt.radon(image, angles=angles)
     levels = radoncdt.quantile_levels(n_levels)
     fast = radoncdt.rcdt(image, angles=angles, n_levels=n_levels)
-    # compared as masses: rounding of a mass can move a quantile as far as the next ink
+    # masses are compared, because rounding of a mass can move a quantile to the next pixel with ink
     masses = method.radon(image, angles, edges)
     for direction in range(len(angles)):
         cumulated = np.concatenate([[0], np.cumsum(masses[direction])]) / masses[direction].sum()
@@ -73,7 +73,7 @@ def test_quantiles_equal_those_of_the_slow_masses(dtype, data):
         tolerance = 64 * np.finfo(dtype).eps * max(image.shape)
         assert (below <= levels + tolerance).all()
         assert (above >= levels - tolerance).all()
-        # where the strips around a quantile all hold mass it is unique, and equal to the slow one
+        # a quantile is unique, and equal to the slow one, if all strips around it have mass
         slow = np.array([method.bin_quantile(masses[direction], edges[direction], t) for t in levels])
         density = np.interp(slow, (edges[direction][1:] + edges[direction][:-1]) / 2, masses[direction])
         solid = density > 0.01 * masses[direction].sum()
@@ -88,6 +88,16 @@ def test_nrcdt_equals_the_slow_one(dtype):
     _, edges = radoncdt.radon(image, angles=angles)
     slow = method.nrcdt(image, angles, radoncdt.quantile_levels(31), edges)
     fast = radoncdt.nrcdt(image, angles=angles, n_levels=31)
+    assert_allclose(fast, slow, rtol=0, atol=1e-12 if dtype is np.float64 else 1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_whitened_directions_equal_the_slow_ones(dtype):
+    image = (np.random.default_rng(0).random((37, 50)) ** 4 + 0.1).astype(dtype)
+    angles = method.whiten_angles(radoncdt.equispaced_angles(9), method.moments(image)[2])
+    _, edges = radoncdt.radon(image, angles=angles)
+    slow = method.nrcdt(image, angles, radoncdt.quantile_levels(31), edges)
+    fast = radoncdt.nrcdt(image, n_angles=9, n_levels=31, directions="whitened")
     assert_allclose(fast, slow, rtol=0, atol=1e-12 if dtype is np.float64 else 1e-6)
 
 
@@ -111,8 +121,8 @@ def test_bin_quantiles_equal_the_definition(data):
 
 
 @pytest.mark.parametrize("size", [(9, 9), (16, 24), (127, 129), (200, 300)])
-def test_ink_in_places_gives_the_same_sums_as_dense_ink(size):
-    """A drawing leaves out blank blocks; adding a faint grey everywhere must change little and in a known way."""
+def test_sparse_ink_has_the_same_sums_as_dense_ink(size):
+    """Blank blocks of a drawing are skipped. Adding 1 to every pixel adds the masses of a constant image."""
     rng = np.random.default_rng(5)
     drawing = np.zeros(size)
     drawing[rng.integers(size[0], size=20), rng.integers(size[1], size=20)] = 1
@@ -126,18 +136,18 @@ def test_ink_in_places_gives_the_same_sums_as_dense_ink(size):
 
 
 def test_a_tall_float32_image_of_equal_pixels_keeps_its_mass():
-    """Equal terms round alike: a plain float32 sum of 1024 of them drifts by up to 3e-5."""
+    """Rounding errors of equal terms add up: a plain float32 sum of 1024 of them is wrong by up to 3e-5."""
     for value in (0.1, 1 / 3, 0.7071, 1.0000001):
         image = np.full((1024, 40), value, np.float32)
         masses, _ = radoncdt.radon(image, angles=[0, 0.3, np.pi / 2, 2])
         assert_allclose(masses.sum(-1, dtype=float), image.sum(dtype=float), rtol=5e-6)
 
 
-def test_lines_are_drawn_as_by_their_slow_twin():
+def test_strokes_equal_the_slow_ones():
     random = np.random.default_rng(0)
     for width in (0.5, 2.0, 7.3):
         corners = random.uniform(-10, 50, (6, 2))
-        corners[3] = corners[2]  # a line of no length
+        corners[3] = corners[2]  # a segment of length 0
         corners[4] = corners[3] + [0, 9]
         image, expected = np.zeros((40, 33)), np.zeros((40, 33))
         _kernels.current().strokes(image, corners, width)
@@ -146,7 +156,7 @@ def test_lines_are_drawn_as_by_their_slow_twin():
         assert_allclose(image, expected, atol=1e-12)
 
 
-def test_points_are_fitted_as_by_the_slow_twin():
+def test_fits_equal_the_slow_ones():
     random = np.random.default_rng(1)
     points = random.normal(0, 30, (90, 2))
     targets = points @ [[0.9, 0.2], [-0.3, 1.1]] + [4, -2] + random.normal(0, 1, (90, 2))
@@ -162,8 +172,8 @@ def test_points_are_fitted_as_by_the_slow_twin():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_views_into_larger_arrays_are_read_as_copies_are(dtype):
-    """Rows may be apart, run backwards, or have every second pixel only."""
+def test_views_give_the_same_results_as_copies(dtype):
+    """Views with rows that are apart, in reverse order, or with gaps between pixels."""
     large = np.random.default_rng(3).random((50, 61)).astype(dtype)
     for view in (large[5:40, 7:30], large[::-1, 3:20], large[::2, ::3], large.T, large.astype(f">f{large.itemsize}")):
         copy = np.array(view, dtype)
@@ -173,7 +183,7 @@ def test_views_into_larger_arrays_are_read_as_copies_are(dtype):
             assert_array_equal(transform([view, large])[0], transform(copy))
 
 
-def test_huge_and_tiny_pixels_neither_overflow_nor_vanish():
+def test_huge_and_tiny_pixels_neither_overflow_nor_underflow():
     image = np.random.default_rng(4).random((20, 30)) + 0.1
     expected = radoncdt.nrcdt(image)
     for scale in (1e-300, 1e-280, 1e290):

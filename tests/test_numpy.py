@@ -1,4 +1,4 @@
-"""The NumPy kernels as a whole; test_kernels.py tests what they compute."""
+"""The NumPy kernels as a whole. Their results are tested in test_kernels.py."""
 
 import tracemalloc
 
@@ -19,7 +19,7 @@ def test_both_implementations_have_every_kernel():
 
 @pytest.mark.parametrize("shape", [(256, 256), (1024, 64), (32, 2048)])
 def test_temporary_arrays_are_not_many_times_the_image(shape):
-    """No array is larger than eight images, and all that are alive at once have the size of sixteen."""
+    """All arrays that exist at the same time take less memory than sixteen images."""
     image = np.random.default_rng(0).random((1, *shape))
     directions = Directions.choose(128, None)
     arguments = image, directions.cosines, directions.sines, radoncdt.quantile_levels(64)

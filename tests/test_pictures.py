@@ -1,20 +1,16 @@
-"""The pictures of the documents show what the code computes; benchmarks are compared in test_benchmarks.py."""
+"""The pictures of the documents show what the code computes."""
 
 import json
 import re
-import sys
 from pathlib import Path
 
+import pictures
 import pytest
+import recognise_shapes
 
 from radoncdt import plot
 
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "examples"))
-
-import pictures  # noqa: E402
-import recognise_shapes  # noqa: E402
-
 DOCS = ROOT / "docs"
 FACTS = {make.__name__: lambda make=make: make()[0] for make in pictures.PICTURES}
 FACTS["recognise_shapes"] = lambda: recognise_shapes.facts_of(*recognise_shapes.random_copies(50, 0))
@@ -22,7 +18,7 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def agree(shown, now):
-    """Whether facts are the same, up to one unit of the last digit in decimal fractions, which machines may round."""
+    """Whether facts agree, up to one unit in the last digit of a decimal fraction, because of rounding."""
     texts = json.dumps(shown), json.dumps(now)
     return NUMBER.sub("", texts[0]) == NUMBER.sub("", texts[1]) and all(
         abs(float(a) - float(b)) <= 1.01 * 10.0 ** -len(a.partition(".")[2]) if "." in a else a == b
@@ -31,9 +27,9 @@ def agree(shown, now):
 
 
 @pytest.mark.parametrize("path", sorted(DOCS.glob("*.png")), ids=lambda path: path.stem)
-def test_every_picture_has_facts_that_are_compared(path):
+def test_every_picture_has_facts_and_a_test(path):
     assert plot.read_facts(path)
-    assert path.stem in FACTS or path.stem.startswith("benchmarks_")
+    assert path.stem in FACTS or path.stem.startswith("benchmarks_")  # see benchmarks/test_plots.py
     assert path.stat().st_size < 250_000
 
 
@@ -43,7 +39,7 @@ def test_pictures_show_what_the_code_computes(name):
     assert agree(shown, now), (shown, now)
 
 
-def test_the_readme_says_what_its_pictures_show():
+def test_the_readme_agrees_with_its_pictures():
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     curves, search = (plot.read_facts(DOCS / f"{name}.png") for name in ("recognise_shapes", "search"))
     assert f"of a copy and of its template is {curves['largest difference of a copy']};" in readme

@@ -1,54 +1,8 @@
-"""Progress: what library functions report, and how the command line shows it."""
+"""Progress that library functions report to a callback."""
 
-import io
-import sys
 import threading
 
-import pytest
-
 from radoncdt._progress import Counter, track
-from radoncdt.cli.progress import Bar
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-class Clock:
-    """A clock that tests turn."""
-
-    def __init__(self):
-        self.now = 1000.0
-
-    def __call__(self):
-        return self.now
-
-
-def lines_of(counts, seconds, total, task):
-    """The lines in a log file if each of some steps takes this long."""
-    clock, file = Clock(), io.StringIO()
-    with Bar(file=file, clock=clock) as bar:
-        counter = Counter(bar, total, task)
-        for count in counts:
-            clock.now += seconds
-            counter.advance(count)
-    return file.getvalue().splitlines()
-
-
-def test_a_log_file_gets_a_line_every_30_seconds():
-    lines = lines_of([100] * 50, 10, total=5000, task="reading images")
-    assert len(lines) == 16
-    assert lines[0] == "radoncdt: reading images: 6%, 8 min left"
-    assert lines[-1] == "radoncdt: reading images: 96%, 20 s left"
-
-
-def test_short_tasks_write_nothing_to_a_log_file():
-    assert lines_of([1] * 29, 1, total=29, task="reading images") == []
-
-
-def test_long_tasks_are_reported_in_hours():
-    assert lines_of([1], 60, total=200, task="calibrating") == ["radoncdt: calibrating: 0%, 3 h 19 min left"]
 
 
 def test_without_a_callback_nothing_is_reported():
@@ -63,63 +17,12 @@ def test_items_count_once_the_next_one_is_requested():
     assert calls[-1] == (3, 3, "counting")
 
 
-def test_a_terminal_gets_a_bar(monkeypatch):
-    monkeypatch.setattr("radoncdt.cli.progress.DELAY", 0)
-    file = Terminal()
-    with Bar(file=file) as bar:
-        bar(0, 4, "reading images")
-        bar(4, 4, "reading images")
-        bar.write("radoncdt: a remark")
-    assert "reading images 100%" in file.getvalue()
-    assert "left" in file.getvalue()
-    assert "radoncdt: a remark\n" in file.getvalue()
-
-
-def test_the_next_task_gets_a_new_bar(monkeypatch):
-    monkeypatch.setattr("radoncdt.cli.progress.DELAY", 0)
-    file = Terminal()
-    with Bar(file=file) as bar:
-        for total, task in ((2, "reading images"), (2, "calibrating"), (5, "writing the report")):
-            for done in range(total + 1):
-                bar(done, total, task)
-    for task in ("reading images", "calibrating", "writing the report"):
-        assert f"{task} 100%" in file.getvalue()
-
-
-def test_a_bar_appears_after_two_seconds_only():
-    file = Terminal()
-    with Bar(file=file) as bar:
-        assert list(track([1, 2], bar, "reading images")) == [1, 2]
-    assert file.getvalue().strip() == ""
-
-
-def test_remarks_go_to_a_log_file():
-    file = io.StringIO()
-    with Bar(file=file) as bar:
-        bar.write("radoncdt: a remark")
-    assert file.getvalue() == "radoncdt: a remark\n"
-
-
-def test_a_program_without_a_console_shows_nothing(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", None)
-    with Bar() as bar:
-        bar(1, 2, "reading images")
-        bar.write("a remark")
-
-
-@pytest.mark.parametrize("file", [io.StringIO, Terminal])
-def test_threads_lose_no_counts(file):
+def test_threads_lose_no_counts():
     calls = []
-    with Bar(file=file()) as bar:
-
-        def report(*call):
-            calls.append(call)
-            bar(*call)
-
-        counter = Counter(report, 8000, "counting")
-        threads = [threading.Thread(target=lambda: [counter.advance() for _ in range(1000)]) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+    counter = Counter(lambda *call: calls.append(call), 8000, "counting")
+    threads = [threading.Thread(target=lambda: [counter.advance() for _ in range(1000)]) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert [call[0] for call in calls] == list(range(8001))

@@ -9,6 +9,8 @@ if os.name == "nt":
 
 from stress import damage, interleaved, kills, threads
 
+pytestmark = pytest.mark.slow
+
 SEED = 0
 
 

@@ -1,9 +1,9 @@
-"""Build wheels from this machine, with ziglang, and check what is inside them.
+"""Build wheels for all platforms on this machine, with ziglang, and check their contents.
 
-A wheel has to contain exactly the libraries of its platform, and these have to
+A wheel must contain exactly the libraries of its platform. The libraries must
 
-- link to nothing but the C library of the system, in the version that the tag of the wheel promises or older;
-- export the functions that Python calls, and nothing else;
+- link only to the C library of the system, in the version that the tag of the wheel promises or an older one;
+- export exactly the functions that Python calls;
 - be small.
 """
 
@@ -25,12 +25,12 @@ ROOT = Path(__file__).resolve().parent.parent
 NATIVE = ROOT / "src" / "radoncdt" / "_native"
 sys.path.insert(0, str(NATIVE))
 
-import build  # noqa: E402, the module in _native, without radoncdt, whose dependencies are not installed
+import build  # noqa: E402, loaded without radoncdt, whose dependencies are not installed
 
 PUBLISHED = ("linux-x86_64", "linux-arm64", "macos-arm64", "macos-x86_64", "windows-x86_64")
-MAX_SIZE = 300_000  # bytes per library, three times what they have today
+MAX_SIZE = 300_000  # bytes per library, three times their present size
 
-# What libraries may link to; the C library of Windows is a set of DLLs with names like these.
+# The libraries to which ours may link. The C library of Windows consists of DLLs whose names begin like these.
 ALLOWED = {
     "linux": ("libc.so.6", "libm.so.6", "ld-linux"),
     "macos": ("/usr/lib/libSystem.B.dylib",),
@@ -44,13 +44,13 @@ PROCESSORS = {"x86_64": ("X86_64", "AMD64"), "arm64": ("AARCH64", "ARM64")}
 
 lief.logging.disable()  # it warns of an empty table in libraries for macOS
 
-LINKER_SYMBOLS = {"_mh_dylib_header", "__dso_handle"}  # that zig adds to each library for macOS
+LINKER_SYMBOLS = {"_mh_dylib_header", "__dso_handle"}  # zig adds these to each library for macOS
 
 
 def make_wheel(target: str, out: Path) -> Path:
     """Build the wheel of a target."""
     os.environ["RADONCDT_TARGET"] = target
-    # What zig compiles of the C libraries is used again.
+    # The C libraries that zig compiles are kept for the next wheel.
     os.environ["ZIG_GLOBAL_CACHE_DIR"] = os.environ["ZIG_LOCAL_CACHE_DIR"] = str(Path(sys.prefix, "zig-cache"))
     return out / build_wheel(str(out))
 
@@ -64,8 +64,8 @@ def expected_functions() -> set[str]:
     raise LookupError("there is no table _SIGNATURES in _native/__init__.py")
 
 
-def wheel_faults(wheel: Path, target: build.Target) -> Iterator[str]:
-    """What is wrong with a wheel."""
+def find_wheel_faults(wheel: Path, target: build.Target) -> Iterator[str]:
+    """Find what is wrong with a wheel."""
     if not wheel.name.endswith(f"-py3-none-{target.tag}.whl"):
         yield f"the tag is not py3-none-{target.tag}"
     folder = "radoncdt/_native/"
@@ -79,16 +79,16 @@ def wheel_faults(wheel: Path, target: build.Target) -> Iterator[str]:
             content = archive.read(folder + name)
             if built["source_hash"].encode() not in content:
                 yield f"{name}: not of the sources in build.json"
-            yield from (f"{name}: {fault}" for fault in library_faults(content, target))
+            yield from (f"{name}: {fault}" for fault in find_library_faults(content, target))
 
 
-def library_faults(content: bytes, target: build.Target) -> Iterator[str]:
-    """What is wrong with a library."""
+def find_library_faults(content: bytes, target: build.Target) -> Iterator[str]:
+    """Find what is wrong with a library."""
     library = lief.parse(content)
     if library is None:
         yield "not a library"
         return
-    links, functions, processor, versions = _description(library, target.system)
+    links, functions, processor, versions = _describe(library, target.system)
     processors = PROCESSORS[target.name.partition("-")[2]]
     if processor not in processors:
         yield f"made for {processor}, not for {processors[0]}"
@@ -101,8 +101,8 @@ def library_faults(content: bytes, target: build.Target) -> Iterator[str]:
         yield f"{len(content)} bytes"
 
 
-def _description(library: Any, system: str) -> tuple[list[str], set[str], str, list[tuple[int, ...]]]:
-    """What a library links to, what it exports, its processor, and the versions of the system that it needs."""
+def _describe(library: Any, system: str) -> tuple[list[str], set[str], str, list[tuple[int, ...]]]:
+    """The libraries to which a library links, its exports, its processor, and the versions of the system it needs."""
     if system == "linux":
         groups = library.symbols_version_requirement
         needed = [version.name for group in groups for version in group.get_auxiliary_symbols()]
@@ -121,20 +121,20 @@ def _description(library: Any, system: str) -> tuple[list[str], set[str], str, l
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("targets", nargs="*", default=PUBLISHED, help=f"default: {' '.join(PUBLISHED)}")
-    parser.add_argument("--here", action="store_true", help="only the wheel of this machine")
+    parser.add_argument("--here", action="store_true", help="build only the wheel for this machine")
     parser.add_argument("--out", type=Path, default=ROOT / "dist", help="folder of the wheels (default: %(default)s)")
     options = parser.parse_args()
     out = options.out.resolve()
-    os.chdir(ROOT)  # hatchling builds what is here
+    os.chdir(ROOT)  # hatchling builds the project in the working directory
     is_good = True
     for name in [build.native_target().name] if options.here else options.targets:
         if name not in PUBLISHED:
             parser.error(f"there is no wheel for {name}; choose from {', '.join(PUBLISHED)}")
         wheel = make_wheel(name, out)
-        faults = list(wheel_faults(wheel, build.TARGETS[name]))
+        faults = list(find_wheel_faults(wheel, build.TARGETS[name]))
         print(f"{wheel.name}: {wheel.stat().st_size // 1000} kB", *(f"\n    {fault}" for fault in faults), flush=True)
         is_good = is_good and not faults
     sys.exit(not is_good)

@@ -1,39 +1,41 @@
-"""What radoncdt and other libraries are compared in, one file a part.
+"""The parts of the comparison with other libraries, one module per part.
 
-A part is a function from the libraries and whether to be quick to records: each has the part, the case, the library
-and its form, and figures, or why there are none. ``compare.py`` runs them and writes them to results.json, and
-``page.py`` and ``plots.py`` show them.
+A part is a function that takes the libraries and whether to be quick, and yields records. A record contains the part,
+the case, the library, its form, and figures, or the reason why there are none. ``compare.py`` runs the parts and writes
+the records to results.json. ``page.py`` and ``plots.py`` show them.
 """
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from peers import Form, Peer
+from benchmarks.peers import Form, Peer
 
 Record = dict[str, Any]
 
 RESULTS = Path(__file__).parents[1] / "results.json"
 OURS = "radoncdt"
 SIDE, N_ANGLES = 256, 128
-"""Where libraries are compared."""
+"""The side of the images, in pixels, and the number of angles of most cases."""
 
 
-def forms(found: list[Peer]) -> Iterator[tuple[Peer, str, Form]]:
+def list_forms(found: list[Peer]) -> Iterator[tuple[Peer, str, Form]]:
+    """List all forms of all libraries."""
     return ((peer, name, form) for peer in found for name, form in peer.forms.items())
 
 
-def record(part: str, case: str, peer: Peer, form: str, **figures: Any) -> Record:
+def make_record(part: str, case: str, peer: Peer, form: str, **figures: Any) -> Record:
     return {"part": part, "case": case, "peer": peer.name, "form": form, **figures}
 
 
 def attempt(part: str, case: str, peer: Peer, form: str, measure: Callable[[], dict[str, Any]], **more: Any) -> Record:
-    """The record of what is measured, or why it could not be: one library that fails does not stop the others."""
+    """Make the record of a measurement. If it fails, the record says why, and the comparison continues."""
     try:
-        return record(part, case, peer, form, **more, **measure())
+        return make_record(part, case, peer, form, **more, **measure())
     except Exception as error:
-        return record(part, case, peer, form, **more, left_out=f"{type(error).__name__}: {error}")
+        return make_record(part, case, peer, form, **more, left_out=f"{type(error).__name__}: {error}")
 
 
-def ours_alone(part: str, case: str, **figures: Any) -> Record:
+def make_own_record(part: str, case: str, **figures: Any) -> Record:
+    """Make a record of a part that measures radoncdt alone."""
     return {"part": part, "case": case, "peer": OURS, "form": "as shipped", **figures}

@@ -1,23 +1,26 @@
-"""Errors against closed forms: mass of the projections, R-CDT and NR-CDT; each at its own angles and levels."""
+"""Errors of the masses of projections, of R-CDTs and of NR-CDTs, by comparison with closed forms.
+
+Every library is evaluated at its own angles and levels.
+"""
 
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
-from closed_forms import CLOSED_FORMS, ClosedForm, sampled
-from peers import Form, Peer
 
-from comparison import Record, attempt, forms
+from benchmarks.closed_forms import CLOSED_FORMS, ClosedForm, sample
+from benchmarks.comparison import Record, attempt, list_forms
+from benchmarks.peers import Form, Peer
 
 SIDE, N_ANGLES = 128, 32
 ENDS = 0.02
-"""Levels nearer to 0 or 1 are not compared: not all libraries have them, and there errors are largest."""
+"""Levels closer than this to 0 or 1 are not compared. Not all libraries have them, and errors are largest there."""
 
 
-def errors(form: Form, closed: ClosedForm) -> dict[str, Any]:
-    """The mass relative, R-CDTs in pixels."""
-    image = sampled(closed.density, SIDE) / 3  # float64, so that methods are compared, not precisions
+def measure_errors(form: Form, closed: ClosedForm) -> dict[str, Any]:
+    """Measure relative errors of masses, errors of R-CDTs in pixels, and errors of NR-CDTs."""
+    image = sample(closed.density, SIDE) / 3  # in float64, in order to compare methods and not precisions
     figures: dict[str, float | None] = {"mass": None}
     if form.project is not None:
         masses = form.project(image, N_ANGLES)[0].sum(axis=1, dtype=np.float64)
@@ -34,6 +37,6 @@ def errors(form: Form, closed: ClosedForm) -> dict[str, Any]:
 
 def accuracy(found: list[Peer], quick: bool) -> Iterator[Record]:
     for closed in CLOSED_FORMS:
-        for peer, name, form in forms(found):
-            if name != "whitened directions":  # the same values, at other angles
-                yield attempt("accuracy", closed.name, peer, name, partial(errors, form, closed))
+        for peer, name, form in list_forms(found):
+            if name != "whitened directions":  # it has the same values at other angles
+                yield attempt("accuracy", closed.name, peer, name, partial(measure_errors, form, closed))

@@ -1,4 +1,4 @@
-"""How much the features of a symbol change when it is moved, beside the distance to the next symbol."""
+"""How much the features of a symbol change when it is moved, relative to the distance to the nearest other symbol."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -6,38 +6,41 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from peers import Form, Peer
 
-from comparison import N_ANGLES, SIDE, Record, attempt, forms
-from comparison.photographs import moved, photographed, symbols
+from benchmarks.comparison import N_ANGLES, SIDE, Record, attempt, list_forms
+from benchmarks.comparison.photographs import draw_symbols, photograph, photograph_moved
+from benchmarks.peers import Form, Peer
 
 Array = NDArray[Any]
 
 CHANGES: dict[str, Callable[[Array], Array]] = {
-    "rotation": lambda fine: moved(fine, rotation=180),
-    "scale": lambda fine: moved(fine, scale=(0.5, 1.3)),
-    "shear": lambda fine: moved(fine, shear=30),
-    "translation": lambda fine: moved(fine, shift=SIDE / 12),
-    "zero padding": lambda fine: np.pad(photographed(fine), ((0, 0), (0, SIDE), (0, SIDE))),
-    "intensity": lambda fine: photographed(fine) * np.float32(0.01),
+    "rotation": lambda fine: photograph_moved(fine, rotation=180),
+    "scale": lambda fine: photograph_moved(fine, scale=(0.5, 1.3)),
+    "shear": lambda fine: photograph_moved(fine, shear=30),
+    "translation": lambda fine: photograph_moved(fine, shift=SIDE / 12),
+    "zero padding": lambda fine: np.pad(photograph(fine), ((0, 0), (0, SIDE), (0, SIDE))),
+    "intensity": lambda fine: photograph(fine) * np.float32(0.01),
 }
 
 
-def features_of(form: Form, images: Array) -> tuple[Array, Array]:
-    """Features, and the levels that they are at."""
+def compute_features(form: Form, images: Array) -> tuple[Array, Array]:
+    """Compute features, and the levels to which they belong."""
     return form.features(images, N_ANGLES), form.nrcdt(images[:1], 1)[2]
 
 
-def spread(form: Form, still: Array, changed: Array, known: dict[Form, tuple[Array, Array]]) -> dict[str, float]:
-    """Over the copies, (copies · symbols): root mean square, and the largest; about 1, symbols are taken for others.
+def measure_spread(
+    form: Form, still: Array, changed: Array, known: dict[Form, tuple[Array, Array]]
+) -> dict[str, float]:
+    """Measure the relative changes of the features of all copies: their root mean square, and the largest.
 
-    `known` keeps the features of the symbols.
+    At about 1, symbols are mistaken for others. There are (copies · symbols) changed images. `known` stores the
+    features of the symbols.
     """
     if form not in known:
-        known[form] = features_of(form, still)
+        known[form] = compute_features(form, still)
     templates, levels = known[form]
-    features, others = features_of(form, changed)
-    if others.shape != levels.shape:  # as many levels as bins: compared at common levels
+    features, others = compute_features(form, changed)
+    if others.shape != levels.shape:  # the library has as many levels as bins
         features = np.array([np.interp(levels, others, row) for row in features])
     between = np.linalg.norm(templates[:, None] - templates, axis=2)
     np.fill_diagonal(between, np.inf)
@@ -47,11 +50,11 @@ def spread(form: Form, still: Array, changed: Array, known: dict[Form, tuple[Arr
 
 
 def invariance(found: list[Peer], quick: bool) -> Iterator[Record]:
-    fine = symbols(SIDE)[:: 4 if quick else 1]
-    still = photographed(fine)
+    fine = draw_symbols(SIDE)[:: 4 if quick else 1]
+    still = photograph(fine)
     known: dict[Form, tuple[Array, Array]] = {}
     for change, make in CHANGES.items():
         once = quick or change in ("zero padding", "intensity")
         changed = make(fine if once else np.concatenate([fine, fine]))
-        for peer, name, form in forms(found):
-            yield attempt("invariance", change, peer, name, partial(spread, form, still, changed, known))
+        for peer, name, form in list_forms(found):
+            yield attempt("invariance", change, peer, name, partial(measure_spread, form, still, changed, known))

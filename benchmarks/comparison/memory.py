@@ -1,4 +1,4 @@
-"""The most memory that the features of one image take beyond what was there before, each library in its own process."""
+"""Peak memory of the features of one image, in a separate process for each library."""
 
 import subprocess
 import sys
@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from images import KINDS
-from peers import Peer
+from benchmarks.comparison import N_ANGLES, Record, attempt, list_forms
+from benchmarks.images import KINDS
+from benchmarks.peers import Peer
 
-from comparison import N_ANGLES, Record, attempt, forms
-
-SCRIPT = Path(__file__).parents[1] / "memory_of_peer.py"
+ROOT = Path(__file__).parents[2]  # where Python finds this package
 
 
-def taken(*arguments: object) -> dict[str, float]:
-    command = [sys.executable, str(SCRIPT), *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True)
+def measure_peak(*arguments: object) -> dict[str, float]:
+    """Run memory_of_peer.py."""
+    command = [sys.executable, "-m", "benchmarks.memory_of_peer", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     if done.returncode:
-        last = done.stderr.strip().splitlines()[-1:]  # none, if the system ended it for its memory
+        last = done.stderr.strip().splitlines()[-1:]  # there is none if the system ran out of memory
         raise RuntimeError(": ".join([f"exit status {done.returncode}", *last]))
     return {"megabytes": float(done.stdout)}
 
@@ -26,7 +26,7 @@ def taken(*arguments: object) -> dict[str, float]:
 def memory(found: list[Peer], quick: bool) -> Iterator[Record]:
     side = 64 if quick else 512
     for kind in KINDS:
-        for peer, name, _ in forms(found):
-            measure = partial(taken, peer.name, name, kind, side, N_ANGLES)
+        for peer, name, _ in list_forms(found):
+            measure = partial(measure_peak, peer.name, name, kind, side, N_ANGLES)
             case = f"{kind}, {side} × {side}, {N_ANGLES} angles"
             yield attempt("memory", case, peer, name, measure, kind=kind, side=side)

@@ -1,4 +1,4 @@
-"""One template a class: how often the nearest template of random affine copies is the right one, and the time."""
+"""Recognition with one template per class: how often the nearest template of an affine copy is the right one."""
 
 import time
 from collections.abc import Iterator
@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from peers import Form, Peer
 
-from comparison import Record, attempt, forms
-from comparison.photographs import moved, photographed, symbols
+from benchmarks.comparison import Record, attempt, list_forms
+from benchmarks.comparison.photographs import draw_symbols, photograph, photograph_moved
+from benchmarks.peers import Form, Peer
 
 SIDE, N_ANGLES = 128, 32
 
 
-def recognised(form: Form, templates: NDArray[Any], copies: NDArray[Any]) -> dict[str, float]:
-    """By the nearest template in the Euclidean norm; copies (classes · n) come class by class."""
+def recognise(form: Form, templates: NDArray[Any], copies: NDArray[Any]) -> dict[str, float]:
+    """Classify copies, which come class by class, by the nearest template in the Euclidean norm."""
     known = form.features(templates, N_ANGLES)
     begin = time.perf_counter()
     new = form.features(copies, N_ANGLES)
@@ -27,9 +27,11 @@ def recognised(form: Form, templates: NDArray[Any], copies: NDArray[Any]) -> dic
 
 
 def recognition(found: list[Peer], quick: bool) -> Iterator[Record]:
-    fine = symbols(SIDE)
+    fine = draw_symbols(SIDE)
     n_copies = 2 if quick else 10
-    copies = moved(fine.repeat(n_copies, axis=0), scale=(0.4, 0.8), isotropic=False, rotation=180, shear=40, shift=5)
+    copies = photograph_moved(
+        fine.repeat(n_copies, axis=0), scale=(0.4, 0.8), isotropic=False, rotation=180, shear=40, shift=5
+    )
     case = f"{len(fine)} symbols, {len(copies)} affine copies"
-    for peer, name, form in forms(found):
-        yield attempt("recognition", case, peer, name, partial(recognised, form, photographed(fine), copies))
+    for peer, name, form in list_forms(found):
+        yield attempt("recognition", case, peer, name, partial(recognise, form, photograph(fine), copies))

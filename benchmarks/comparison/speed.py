@@ -1,22 +1,24 @@
-"""Milliseconds an image of all libraries: sizes, angles, precisions and batches, one of them varied at a time."""
+"""Milliseconds per image of all libraries. Size, angles, precision and batch are varied one at a time."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from images import KINDS
 from numpy.typing import NDArray
-from peers import Form, Peer
-from reporting import interleaved
 
-from comparison import N_ANGLES, SIDE, Record, forms, record
+from benchmarks.comparison import N_ANGLES, SIDE, Record, list_forms, make_record
+from benchmarks.images import KINDS
+from benchmarks.peers import Form, Peer
+from benchmarks.timing import time_interleaved
 
 SLOW, TOO_SLOW = 0.5, 15.0
-"""Seconds of a call: those slower than the first are called less often, those than the second not at all."""
+"""Seconds per call. Calls slower than SLOW are repeated less often, calls slower than TOO_SLOW are left out."""
 
 
 class Case(NamedTuple):
+    """What is measured."""
+
     kind: str
     side: int = SIDE
     n_angles: int = N_ANGLES
@@ -57,13 +59,13 @@ def cases(quick: bool) -> list[Case]:
 
 
 def speed(found: list[Peer], quick: bool) -> Iterator[Record]:
-    """A library that took a quarter of TOO_SLOW at half the side is left out, and said so; so is one that fails."""
+    """Measure all cases. A library that fails, or that took a quarter of TOO_SLOW at half the side, is left out."""
     last: dict[tuple[str, str, Case], float] = {}
     for case in cases(quick):
         images = case.images()
         calls: dict[tuple[str, str], Callable[[], object]] = {}
         left_out: dict[tuple[str, str], str] = {}
-        for peer, name, form in forms(found):
+        for peer, name, form in list_forms(found):
             key = peer.name, name
             before = last.get((*key, case._replace(side=case.side // 2)), 0.0)
             if 4 * before > TOO_SLOW:
@@ -71,12 +73,12 @@ def speed(found: list[Peer], quick: bool) -> Iterator[Record]:
                 continue
             try:
                 call = case.call(form, images)
-                call()  # compiles, and shows whether it works
+                call()  # may compile, and may fail
                 calls[key] = call
             except Exception as error:
                 left_out[key] = f"{type(error).__name__}: {error}"
-        times = interleaved(calls, rounds=3 if quick else 7, slow=SLOW)
-        for peer, name, _ in forms(found):
+        times = time_interleaved(calls, rounds=3 if quick else 7, slow=SLOW)
+        for peer, name, _ in list_forms(found):
             key = peer.name, name
             figures: dict[str, Any]
             if key in calls:
@@ -85,4 +87,4 @@ def speed(found: list[Peer], quick: bool) -> Iterator[Record]:
                 figures = {"milliseconds": middle, "spread": [low, high]}
             else:
                 figures = {"left_out": left_out[key]}
-            yield record("speed", str(case), peer, name, **case._asdict(), **figures)
+            yield make_record("speed", str(case), peer, name, **case._asdict(), **figures)

@@ -1,4 +1,4 @@
-// The stages of the kernel for quantiles, and the bound that its projections are compared with, for stages.py.
+// The stages of the kernel for quantiles, and the loop with which its projections are compared, for stages.py.
 
 #include "frames.h"
 #include "kernels.h"
@@ -10,7 +10,7 @@ using namespace radoncdt;
 
 namespace {
 
-// What the kernel does to one image, as far as a stage: 0 reading, 1 projection, 2 quantiles (in bins).
+// Process one image as the kernel does, up to a stage: 0 reading, 1 projection, 2 quantiles (in bins).
 template <class T>
 int up_to(int stage, const Image* image, Index n_angles, const double* cosines, const double* sines, Index n_levels,
           const double* levels, double* out) {
@@ -48,7 +48,7 @@ int up_to(int stage, const Image* image, Index n_angles, const double* cosines, 
     return 0;
 }
 
-// a · b + c, fused where the processor can, as in the kernels.
+// a · b + c, fused if the processor can do so, as in the kernels.
 template <class T>
 T fused(T a, T b, T c) {
 #if defined(__FMA__)
@@ -58,8 +58,8 @@ T fused(T a, T b, T c) {
 #endif
 }
 
-// The bound: every row, padded by two zeros at both ends, is filtered by three taps into the sums of every direction.
-// Written for the compiler to vectorise.
+// The bound: every row, padded with two zeros at both ends, is filtered by three taps and added to the sums of every
+// direction. The compiler vectorises the inner loop.
 template <class T>
 void stream(Index n_directions, Index n_rows, Index width, const T* __restrict rows, const std::int32_t* starts,
             const T* weights, Index n_bins, T* __restrict sums) {
@@ -76,7 +76,7 @@ void stream(Index n_directions, Index n_rows, Index width, const T* __restrict r
     }
 }
 
-// First bins and weights of the rows of an image for some slopes, as `stream` takes them.
+// Compute first bins and weights of the rows of an image for given slopes, in the layout that `stream` needs.
 template <class T>
 void tables(Index n_directions, const double* slopes, Index n_rows, std::int32_t* starts, T* weights) {
     for (Index d = 0; d < n_directions; ++d) {

@@ -1,7 +1,7 @@
-"""Where the time of ours goes, against a plain loop that does no more than stream the same rows.
+"""The time of each stage of the transform, and of a plain loop that only streams the same rows.
 
-The kernels do not tell when a stage ends. ``stages.cpp`` calls their parts, as far as a stage; it is compiled with the
-flags of the kernels, for the instruction set that is in use.
+The kernels do not report when a stage ends. ``stages.cpp`` therefore calls their parts up to a given stage. It is
+compiled with the flags of the kernels, for the instruction set in use.
 """
 
 import ctypes
@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from images import KINDS
 from numpy.typing import NDArray
-from peers import Peer
-from reporting import interleaved
 
 import radoncdt
-from comparison import N_ANGLES, SIDE, Record, ours_alone
+from benchmarks.comparison import N_ANGLES, SIDE, Record, make_own_record
+from benchmarks.images import KINDS
+from benchmarks.peers import Peer
+from benchmarks.timing import time_interleaved
 from radoncdt import _kernels
 from radoncdt._native import ImageTable, address, suffix
 from radoncdt._native.build import HERE, find_compiler, make_libraries, native_target
@@ -30,8 +30,8 @@ _SIGNATURES = {"up_to": "opippipp", "stream": "iiipppip", "tables": "ipipp"}
 
 
 @cache
-def library() -> Any:
-    """The functions of stages.cpp."""
+def load_library() -> Any:
+    """Compile and load the functions of stages.cpp."""
     with tempfile.TemporaryDirectory() as folder:
         sources = [Path(__file__).with_suffix(".cpp")]
         make_libraries(Path(folder), find_compiler(), native_target(), sources, (f"-I{HERE}",))
@@ -43,22 +43,22 @@ def library() -> Any:
     return loaded
 
 
-def up_to(
+def call_up_to(
     stage: int, image: NDArray[Any], directions: Directions, levels: NDArray[Any], out: NDArray[Any]
 ) -> Callable[[], object]:
-    """A call of the kernel for quantiles as far as a stage: 0 reading, 1 projection, 2 quantiles, in bins."""
+    """Prepare a call of the kernel for quantiles up to a stage: 0 reading, 1 projection, 2 quantiles in bins."""
     table = ImageTable(image[None])
     arrays = table, directions.cosines, directions.sines, levels, out
     arguments = (
         *(stage, address(table.rows), len(directions), address(directions.cosines), address(directions.sines)),
         *(levels.size, address(levels), address(out)),
     )
-    function = getattr(library(), f"up_to_{suffix(image.dtype)}")
+    function = getattr(load_library(), f"up_to_{suffix(image.dtype)}")
     return lambda: (function(*arguments), arrays)
 
 
-def streamed(image: NDArray[Any], directions: Directions) -> tuple[Callable[[], object], NDArray[Any]]:
-    """A call of the bound for all directions, as if all of them went along rows, and the array of its sums."""
+def call_stream(image: NDArray[Any], directions: Directions) -> tuple[Callable[[], object], NDArray[Any]]:
+    """Prepare a call of the plain loop, as if all directions went along rows; also return the array of its sums."""
     n, length = image.shape
     c, s = directions.cosines, directions.sines
     slopes = np.where(np.abs(c) >= np.abs(s), -s / np.where(c, c, 1), c / np.where(s, s, 1))
@@ -66,16 +66,16 @@ def streamed(image: NDArray[Any], directions: Directions) -> tuple[Callable[[], 
     starts, weights = np.empty((slopes.size, n), np.int32), np.empty((slopes.size, 3, n), image.dtype)
     sums = np.zeros((slopes.size, length + n + 8), image.dtype)
     ending = suffix(image.dtype)
-    getattr(library(), f"tables_{ending}")(slopes.size, address(slopes), n, address(starts), address(weights))
+    getattr(load_library(), f"tables_{ending}")(slopes.size, address(slopes), n, address(starts), address(weights))
     arrays = rows, starts, weights, sums
     addresses = address(rows), address(starts), address(weights)
-    function = getattr(library(), f"stream_{ending}")
+    function = getattr(load_library(), f"stream_{ending}")
     arguments = slopes.size, n, rows.shape[1], *addresses, sums.shape[1], address(sums)
     return lambda: (function(*arguments), arrays), sums
 
 
 def stages(found: list[Peer], quick: bool) -> Iterator[Record]:
-    """Milliseconds of each stage, and the time of the projection over the bound."""
+    """Measure the milliseconds of each stage, and the time of the projection over that of the plain loop."""
     directions, levels = Directions.choose(N_ANGLES, None), radoncdt.quantile_levels(64)
     out, kernels = np.empty((N_ANGLES, 64)), _kernels.current()
     options: dict[str, Any] = {"normalise": True, "extremes": True}
@@ -83,21 +83,21 @@ def stages(found: list[Peer], quick: bool) -> Iterator[Record]:
         for dtype in (np.float32,) if quick else (np.float32, np.float64):
             image = draw(SIDE).astype(dtype)
             calls: dict[str, Callable[[], object]] = {
-                "bound": streamed(image, directions)[0],
-                **{name: up_to(stage, image, directions, levels, out) for stage, name in enumerate(STAGES[:3])},
+                "bound": call_stream(image, directions)[0],
+                **{name: call_up_to(stage, image, directions, levels, out) for stage, name in enumerate(STAGES[:3])},
                 "pooling": partial(
                     kernels.image_quantiles, image[None], directions.cosines, directions.sines, levels, **options
                 ),
                 "Python": partial(radoncdt.max_nrcdt, image, n_angles=N_ANGLES, directions="equispaced", n_jobs=1),
             }
-            times = interleaved(calls, rounds=5 if quick else 9)
-            # of the fastest turns: differences of medians would be noise
+            times = time_interleaved(calls, rounds=5 if quick else 9)
+            # the fastest turns, because differences of medians would be noise
             until = {name: 1e3 * float(seconds.min()) for name, seconds in times.items()}
             each = {
                 name: until[name] - until[before] if before else until[name]
                 for before, name in zip(("", *STAGES), STAGES)
             }
-            yield ours_alone(
+            yield make_own_record(
                 "stages",
                 f"{kind}, {np.dtype(dtype)}",
                 kind=kind,

@@ -1,9 +1,9 @@
-"""What else computes Radon transforms and R-CDTs, each behind the same functions, one small file a library.
+"""Other libraries that compute Radon transforms and R-CDTs, behind the same functions, one small module per library.
 
-A file has FORMS by name: "as shipped", what its documentation leads to, with plain glue where it gives projections
-alone, and "tuned", with all the care we know: masses on bins with edges, levels that leave the ends out, exact moments
-of the image, the full circle. Each is a `Form`. Images are given as they are, in float32 or float64; a library that
-takes but one of them converts.
+A module has a dictionary FORMS with two `Form` values. "as shipped" follows the documentation of the library, with the
+code that one writes first where the library only computes projections. "tuned" is the best that we know how to do:
+masses in bins with edges, levels without the ends, exact moments of the image, and the full circle. Images are given in
+float32 or float64. A library that takes only one of them converts.
 """
 
 import warnings
@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Transform = Callable[[NDArray[Any], int], tuple[Floats, Floats, Floats]]
-"""From images (n, H, W) and a number of angles to values (n, angles, levels), the angles and the levels."""
-Projections = Callable[[NDArray[Any], int], tuple[NDArray[Any], Floats, Floats]]
-"""From an image and a number of angles to masses (angles, bins), the middles of the bins, and the angles.
+"""Takes images (n, H, W) and a number of angles; returns values (n, angles, levels), the angles and the levels."""
 
-Middles have the shape (bins,), or (angles, bins), in pixels from the centre of the image.
+Projections = Callable[[NDArray[Any], int], tuple[NDArray[Any], Floats, Floats]]
+"""Takes an image and a number of angles; returns masses (angles, bins), the middles of the bins, and the angles.
+
+Middles have the shape (bins,) or (angles, bins), in pixels from the centre of the image.
 """
 
 LIBRARIES = {
@@ -32,23 +33,23 @@ LIBRARIES = {
     "adrt_": ("adrt", "adrt"),
     "astra_": ("ASTRA", "astra-toolbox"),
 }
-"""Modules here, and the names of the libraries and of their packages."""
+"""The modules of this package, with the names of the libraries and of their distributions."""
 
 
 class Form(NamedTuple):
     """One way to use a library."""
 
     features: Callable[[NDArray[Any], int], Floats]
-    """From images and a number of angles to mNR-CDTs (n, levels)."""
+    """Takes images and a number of angles; returns mNR-CDTs (n, levels)."""
     rcdt: Transform
-    """Values in pixels from the centre of the image."""
+    """Values are in pixels from the centre of the image."""
     nrcdt: Transform
     project: Projections | None = None
-    """None where a library does not show its projections."""
+    """None if the library does not show its projections."""
 
 
 class Peer(NamedTuple):
-    """A library, or why it is not there."""
+    """A library with its forms, or the reason why it cannot be imported."""
 
     name: str
     package: str
@@ -56,14 +57,14 @@ class Peer(NamedTuple):
     missing: str | None
 
 
-def peers() -> list[Peer]:
-    """All of them; one that cannot be imported says why, and is not dropped."""
+def load_peers() -> list[Peer]:
+    """Import all libraries. Those that cannot be imported are also listed."""
     found = []
     for module, (name, package) in LIBRARIES.items():
         try:
-            with warnings.catch_warnings(action="ignore"):  # that they import what is deprecated
-                forms = import_module(f"peers.{module}").FORMS
+            with warnings.catch_warnings(action="ignore"):  # some import deprecated modules
+                forms = import_module(f"benchmarks.peers.{module}").FORMS
             found.append(Peer(name, package, forms, None))
-        except Exception as error:  # whatever a broken installation raises
+        except Exception as error:  # a broken installation may raise anything
             found.append(Peer(name, package, {}, f"{type(error).__name__}: {error}"))
     return found

@@ -1,6 +1,6 @@
 """adrt: the approximate discrete Radon transform of square images whose side is a power of two, at fixed angles.
 
-Of its angles those nearest to equispaced ones are taken; all of them are computed anyway.
+It computes all of its angles. Those nearest to equispaced ones are used.
 """
 
 from functools import lru_cache
@@ -10,14 +10,14 @@ import adrt
 import numpy as np
 from numpy.typing import NDArray
 
-from peers.glue import as_shipped, tuned
+from benchmarks.peers.forms import make_shipped_form, make_tuned_form
 
 
 @lru_cache(maxsize=8)
 def _places(side: int, n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Quadrants and columns of the angles chosen, the offsets of their bins in pixels, ascending, and the angles."""
+    """Quadrants and columns of the chosen angles, the offsets of their bins in pixels, and the angles."""
     offsets, angles = adrt.utils.coord_adrt(side)
-    directions = angles[:, 0].reshape(-1) + np.pi / 2  # its angles are those of the lines; from 0 to π, both included
+    directions = angles[:, 0].reshape(-1) + np.pi / 2  # adrt uses the angles of the lines, from 0 to π inclusive
     wanted = np.pi * np.arange(n_angles) / n_angles
     chosen = np.abs(directions - wanted[:, None]).argmin(axis=1)
     quadrants, columns = np.unravel_index(chosen, (4, side))
@@ -33,4 +33,4 @@ def project(image: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[A
     return sums, places, angles
 
 
-FORMS = {"as shipped": as_shipped(project), "tuned": tuned(project)}
+FORMS = {"as shipped": make_shipped_form(project), "tuned": make_tuned_form(project)}

@@ -1,6 +1,6 @@
-"""ASTRA: parallel beams, exact strips on the processor; the sparse matrix is made once for a size and angles.
+"""ASTRA: parallel beams and exact strips, on the CPU. The sparse matrix is computed once per size and set of angles.
 
-That is how it is fastest, but the matrix has about a hundred bytes for each pixel and angle.
+This is the fastest way, but the matrix takes about 100 bytes per pixel and angle.
 """
 
 from functools import lru_cache
@@ -10,14 +10,14 @@ import astra
 import numpy as np
 from numpy.typing import NDArray
 
-from peers.glue import as_shipped, tuned
+from benchmarks.peers.forms import make_shipped_form, make_tuned_form
 
-MOST = 2**26  # pixels times angles
+MAX_SIZE = 2**26  # pixels times angles of the largest matrix
 
 
 @lru_cache(maxsize=4)
 def _matrix(height: int, width: int, n_angles: int) -> tuple[Any, NDArray[Any], NDArray[Any]]:
-    if height * width * n_angles > MOST:
+    if height * width * n_angles > MAX_SIZE:
         raise MemoryError(f"a matrix of about {1e-7 * height * width * n_angles:.0f} GB")
     n_bins = int(np.ceil(np.hypot(height, width))) + 2
     angles = np.pi * np.arange(n_angles) / n_angles
@@ -33,8 +33,8 @@ def _matrix(height: int, width: int, n_angles: int) -> tuple[Any, NDArray[Any], 
 
 def project(image: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     matrix, middles, angles = _matrix(*image.shape, n_angles)
-    sums = matrix @ image.ravel().astype(matrix.dtype, copy=False)  # else the matrix would be converted at each call
+    sums = matrix @ image.ravel().astype(matrix.dtype, copy=False)  # otherwise every call would convert the matrix
     return sums.reshape(n_angles, -1), middles, angles
 
 
-FORMS = {"as shipped": as_shipped(project), "tuned": tuned(project)}
+FORMS = {"as shipped": make_shipped_form(project), "tuned": make_tuned_form(project)}

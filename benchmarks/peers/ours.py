@@ -5,8 +5,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 import radoncdt
-from peers import Floats, Form
-from peers.glue import N_LEVELS
+from benchmarks.peers import Floats, Form
+from benchmarks.peers.forms import N_LEVELS
 
 
 def project(image: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], Floats, Floats]:
@@ -14,8 +14,8 @@ def project(image: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], Floats, F
     return masses, (edges[:, 1:] + edges[:, :-1]) / 2, radoncdt.equispaced_angles(n_angles)
 
 
-def form(level_grid: str = "midpoint", directions: str = "equispaced") -> Form:
-    """The transforms are along equispaced directions in any case, so that they have closed forms."""
+def make_form(level_grid: str = "midpoint", directions: str = "equispaced") -> Form:
+    """Make a form. `directions` only affects the features; R-CDTs along equispaced directions have closed forms."""
     levels = radoncdt.quantile_levels(N_LEVELS, level_grid)
 
     def rcdt(images: NDArray[Any], n_angles: int) -> tuple[Floats, Floats, Floats]:
@@ -32,5 +32,8 @@ def form(level_grid: str = "midpoint", directions: str = "equispaced") -> Form:
     return Form(features, rcdt, nrcdt, project)
 
 
-# "as shipped" has the paper's equispaced directions, which the documentation compares with other libraries
-FORMS = {"as shipped": form(), "uniform levels": form("uniform"), "whitened directions": form(directions="whitened")}
+FORMS = {
+    "as shipped": make_form(),  # with the paper's equispaced directions
+    "uniform levels": make_form("uniform"),
+    "whitened directions": make_form(directions="whitened"),
+}

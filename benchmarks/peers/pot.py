@@ -1,4 +1,4 @@
-"""POT has no images: pixels with ink are points; they are projected, sorted, and `quantile_function` does the rest."""
+"""POT: pixels with ink become points, which are projected and sorted; then `quantile_function` is used."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from ot.lp.solver_1d import quantile_function
 
-from peers.glue import MIDPOINT, by_levels, exactly
+from benchmarks.peers.forms import MIDPOINT, normalise_by_levels, normalise_exactly
 
 
 def rcdt(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -25,4 +25,4 @@ def rcdt(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any
     return np.array(found), angles, MIDPOINT
 
 
-FORMS = {"as shipped": by_levels(rcdt), "tuned": exactly(rcdt)}
+FORMS = {"as shipped": normalise_by_levels(rcdt), "tuned": normalise_exactly(rcdt)}

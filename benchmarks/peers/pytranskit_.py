@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pytranskit.optrans.continuous.radoncdt import RadonCDT
 
-from peers.glue import by_levels, exactly, pivots
+from benchmarks.peers.forms import normalise_by_levels, normalise_exactly, pivots
 
 
 def rcdt(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -20,10 +20,10 @@ def rcdt(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any
     return values, angles, np.linspace(0, 1, values.shape[2] + 2)[1:-1]
 
 
-def tuned(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Its sums are those at the upper ends of the bins."""
+def tuned_rcdt(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Correct the places: PyTransKit's sums belong to the upper ends of the bins."""
     values, angles, levels = rcdt(images, n_angles)
     return values + 0.5, angles, levels
 
 
-FORMS = {"as shipped": by_levels(rcdt), "tuned": exactly(tuned)}
+FORMS = {"as shipped": normalise_by_levels(rcdt), "tuned": normalise_exactly(tuned_rcdt)}

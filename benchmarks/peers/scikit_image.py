@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from skimage.transform import radon
 
-from peers.glue import as_shipped, pivots, tuned
+from benchmarks.peers.forms import make_shipped_form, make_tuned_form, pivots
 
 
 def project(image: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -16,4 +16,4 @@ def project(image: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[A
     return sinogram, np.arange(n_bins) - n_bins // 2 + pivots(image.shape, angles)[:, None], angles
 
 
-FORMS = {"as shipped": as_shipped(project), "tuned": tuned(project)}
+FORMS = {"as shipped": make_shipped_form(project), "tuned": make_tuned_form(project)}

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torchcdt.functional import rcdt as their_rcdt
 from torchskradon.functional import skradon
 
-from peers.glue import by_levels, exactly, pivots
+from benchmarks.peers.forms import normalise_by_levels, normalise_exactly, pivots
 
 torch.set_num_threads(1)
 
@@ -22,7 +22,7 @@ def _degrees(n_angles: int) -> Any:
 
 
 def _shares(images: NDArray[Any], n_angles: int, **options: Any) -> NDArray[Any]:
-    """(n, angles, levels), in shares of the projection's length."""
+    """R-CDTs (n, angles, levels), as shares of the length of the projection."""
     found = their_rcdt(_tensor(images), theta=_degrees(n_angles), circle=False, preserve_range=True, **options)
     return found[:, 0].transpose(-2, -1).numpy().astype(np.float64)
 
@@ -42,17 +42,19 @@ def rcdt(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any
     return values, angles, np.linspace(0, 1, n_bins)
 
 
-def tuned(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Its sums are those at the upper ends of the bins, its first and last level are the ends of the projection, and it
-    adds a small number to the image, which must not be small beside it.
+def tuned_rcdt(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Correct the places and the scale, and leave out the ends.
+
+    torchcdt's sums belong to the upper ends of the bins. Its first and last levels are the ends of the projection. It
+    adds a small constant to the image, which must be small relative to the image.
     """
     values, angles, levels = rcdt(images / images.max(axis=(1, 2), keepdims=True), n_angles)
     return values[:, :, 1:-1] + 0.5, angles, levels[1:-1]
 
 
 FORMS = {
-    "as shipped": by_levels(rcdt)._replace(
+    "as shipped": normalise_by_levels(rcdt)._replace(
         features=lambda images, n_angles: _shares(images, n_angles, normalization="max")[:, 0], project=project
     ),
-    "tuned": exactly(tuned)._replace(project=project),
+    "tuned": normalise_exactly(tuned_rcdt)._replace(project=project),
 }

@@ -9,5 +9,8 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 """An array of float64."""
 
+Seed: TypeAlias = int | np.random.Generator
+"""The seed of a new random generator, or a generator, whose state advances."""
+
 OnProgress: TypeAlias = Callable[[int, int, str], None]
 """Called as ``on_progress(done, total, task)`` during long work; `task` says in words what is being done."""

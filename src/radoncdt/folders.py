@@ -5,6 +5,8 @@ import os
 import secrets
 import shutil
 from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,13 +20,15 @@ from radoncdt._progress import track
 from radoncdt._typing import Floats, OnProgress
 from radoncdt._validation import ArgumentValueError
 from radoncdt.ink import InkError, image_files, read_ink
-from radoncdt.matching.descriptors import ROBUST, Descriptors, describe
+from radoncdt.matching.descriptors import ROBUST, Descriptors, DescriptorSettings, describe
 from radoncdt.matching.index import AffineIndex
 from radoncdt.matching.plausible import Plausible
 
 __all__ = ["Prediction", "Predictions", "classify_folders", "copy_to_classes"]
 
 StrPath = str | os.PathLike[str]
+
+_ROBUST_SETTINGS = DescriptorSettings(**ROBUST)
 
 
 class Prediction(NamedTuple):
@@ -87,6 +91,7 @@ def classify_folders(
     *,
     n_neighbors: int = 1,
     limits: Plausible | None = None,
+    settings: DescriptorSettings | None = None,
     n_jobs: int | None = -1,
     on_progress: OnProgress | None = None,
     **ink: Any,
@@ -105,6 +110,8 @@ def classify_folders(
         the nearest example wins. Examples that no plausible map leads to do not vote.
     limits : Plausible, optional
         Which maps from an image to an example are plausible; by default all are.
+    settings : DescriptorSettings, optional
+        How images are described; by default with robust moments and a `trim` of 1/16.
     n_jobs : int
         The number of threads; −1 for all cores.
     on_progress : callable, optional
@@ -119,18 +126,21 @@ def classify_folders(
     _validation.count(n_neighbors, "n_neighbors", 1)
     limits = Plausible() if limits is None else limits
     _validation.instance(limits, "limits", Plausible)
+    settings = _ROBUST_SETTINGS if settings is None else settings
+    _validation.instance(settings, "settings", DescriptorSettings)
+    read = partial(_read_images, settings=settings, n_jobs=n_jobs, on_progress=on_progress, ink=ink)
     paths = [test] if isinstance(test, (str, os.PathLike)) else list(_validation.sequence(test, "test"))
     if not Path(train).is_dir():
         raise ArgumentValueError("train", f"must be a folder, got {train}")
     for path in paths:
         if not os.path.lexists(path):
             raise ArgumentValueError("test", f"must be image files or folders that exist, got {path}")
-    examples = _read_images([image for image in _find_images([train]) if image.label], n_jobs, on_progress, ink)
+    examples = read([image for image in _find_images([train]) if image.label])
     if not examples.images:
         raise ArgumentValueError("train", f"must have folders with readable images, got {train}{examples.first_reason}")
     if n_neighbors > (there := len(examples.images)):
         raise ArgumentValueError("n_neighbors", f"must be at most {there}, the number of examples, got {n_neighbors}")
-    queries = _read_images(_find_images(paths), n_jobs, on_progress, ink)
+    queries = read(_find_images(paths))
     if not queries.images:
         given = ", ".join(map(str, paths))
         raise ArgumentValueError("test", f"must have readable images, got {given}{queries.first_reason}")
@@ -200,12 +210,16 @@ def _find_images(paths: Sequence[StrPath]) -> list[_Image]:
 
 
 def _read_images(
-    images: list[_Image], n_jobs: int | None, on_progress: OnProgress | None, ink: dict[str, Any]
+    images: list[_Image],
+    settings: DescriptorSettings,
+    n_jobs: int | None,
+    on_progress: OnProgress | None,
+    ink: dict[str, Any],
 ) -> _DescribedImages:
     done = _DescribedImages([], [], [])
     for image in track(images, on_progress, "reading images"):
         try:
-            done.descriptors.append(describe(read_ink(image.file, **ink), n_jobs=n_jobs, **ROBUST))
+            done.descriptors.append(describe(read_ink(image.file, **ink), n_jobs=n_jobs, **asdict(settings)))
             done.images.append(image)
         except InkError as error:
             done.refused.append(str(error))

@@ -333,7 +333,7 @@ def test_bad_options_are_refused(folder, options):
 def test_the_command_calibrates_and_searches_show_p_values(folder, capsys):
     forget("marks.db")
     assert run("search", "marks.db", "queries/q.png", "--top", 1) == 0
-    assert "p-value – " in capsys.readouterr().out
+    assert "p-value" not in capsys.readouterr().out
     assert run("catalogue", "calibrate", "marks.db", "--marks", 20) == 0
     assert capsys.readouterr().out == "marks.db: calibrated with 20 marks\n"
     assert run("search", "marks.db", "queries/q.png", "--top", 1) == 0

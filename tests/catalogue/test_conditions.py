@@ -114,9 +114,9 @@ def test_long_conditions_are_not_repeated_whole(made, condition, capsys):
 def test_messages_show_control_characters(made, capsys):
     for condition in ("\x1b[31mred = 1", '"\x1b[31mred" = 1', "[\u202e\n] = 1"):
         assert run("catalogue", "list", made.path, "--where", condition) == 2
-        err = capsys.readouterr().err
-        assert len(err.splitlines()) == 1
-        assert err.rstrip("\n").isprintable()
+        message, hint = capsys.readouterr().err.splitlines()
+        assert message.isprintable()
+        assert hint == "Run `radoncdt catalogue list --help` for help."
 
 
 def test_conditions_of_any_length_up_to_the_limit_are_read(made):

@@ -26,7 +26,7 @@ def test_catalogues_are_exported(made, folder, capsys):
     with np.load("out.npz") as arrays:
         assert_array_equal(arrays["numbers"], np.arange(1, 13))
     assert run("catalogue", "export", "marks.db", "out.csv") == 2
-    assert "must not be there yet" in capsys.readouterr().err
+    assert "must not exist yet" in capsys.readouterr().err
     assert run("catalogue", "export", "marks.db", "out.csv", "--force") == 0
     assert run("catalogue", "export", "marks.db", "out.txt") == 2
     assert "must end in .csv, .json, .npz" in capsys.readouterr().err

@@ -78,7 +78,7 @@ def test_a_bad_file_is_noted_and_the_rest_goes_on(folder, capsys):
 def test_nothing_to_add_is_refused(folder, capsys):
     (folder / "empty").mkdir()
     assert run("catalogue", "add", "marks.db", "empty") == 2
-    assert "there are no image files in empty" in capsys.readouterr().err
+    assert "DIR must be image files or folders of them, got empty" in capsys.readouterr().err
     assert run("catalogue", "add", "marks.db", "missing") == 2
     assert run("catalogue", "add", "marks.db", "marks", "--metadata", "missing.csv") == 2
     assert not (folder / "marks.db").exists()

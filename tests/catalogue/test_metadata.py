@@ -306,7 +306,7 @@ def test_an_update_counts_what_changed_and_names_new_columns(made, folder, capsy
     assert run("catalogue", "update", "marks.db", "--metadata", "more.csv") == 0
     out, err = capsys.readouterr()
     assert "1 of 12 entries changed" in out
-    assert "'refrence' is a new column of metadata; did you mean 'reference'?" in err
+    assert "'refrence' is a new metadata column; did you mean 'reference'?" in err
 
 
 def test_long_cells_of_old_catalogues_are_read(tmp_path):

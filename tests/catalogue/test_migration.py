@@ -239,7 +239,7 @@ def test_the_command_migrates_once(folder, capsys):
         f"catalogue.db: migrated to schema 2; the old file is kept as {folder}/catalogue.db.schema1.bak\n"
     )
     assert run("catalogue", "migrate", "catalogue.db") == 0
-    assert capsys.readouterr().out == "catalogue.db: has the newest schema already\n"
+    assert capsys.readouterr().out == "catalogue.db: already has the newest schema\n"
     assert run("catalogue", "migrate", "none.db") == 2
     assert "there is no such catalogue" in capsys.readouterr().err
 

@@ -98,6 +98,5 @@ def test_a_cluster_that_is_not_there_is_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     save_marks("marks", 1)
     monkeypatch.setattr(workers, "DASK_TIMEOUT", "1s")
-    with pytest.raises(SystemExit):
-        cli.main(["catalogue", "add", "m.db", "marks", "--dask", "tcp://127.0.0.1:9"])
+    assert cli.main(["catalogue", "add", "m.db", "marks", "--dask", "tcp://127.0.0.1:9"]) == 2
     assert "there is no Dask scheduler at tcp://127.0.0.1:9" in capsys.readouterr().err

@@ -50,6 +50,6 @@ def test_documented_defaults_are_the_real_ones(capsys):
     with pytest.raises(SystemExit):
         cli.main(["ink", "--help"])
     printed = " ".join(capsys.readouterr().out.split())
-    assert "(default: 0.03 for kind drawing, 0.06 for kind watermark; 0 removes nothing)" in printed
+    assert "0 removes nothing (default 0.03 for kind drawing, 0.06 for kind watermark)" in printed
     for kind, share in DEFAULT_SPECKS.items():
         assert f"{share:g} for kind {kind}" in printed

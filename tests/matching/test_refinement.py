@@ -1,13 +1,12 @@
 """Refinement of maps by pixels and by quantiles."""
 
-import itertools
-
 import numpy as np
 import pytest
 from drawn import rotation
 from numpy.testing import assert_allclose, assert_array_equal
 from shapes import FLAG
 
+from benchmarks.images import draw_stretched
 from radoncdt import (
     DescriptorSettings,
     Plausible,
@@ -29,22 +28,6 @@ def worst_error(found, image, matrix, shift):
     return np.linalg.norm(points @ (found.matrix - matrix).T + found.shift - shift, axis=1).max()
 
 
-def stretched(corners, matrix, shift, size, parts=8, pen=4):
-    """A moved polyline, drawn with a pen that the map stretches: the covered share of the points of each pixel."""
-    fine = np.zeros((size * parts, size * parts), bool)
-    middles = (np.arange(size * parts) + 0.5) / parts - size / 2
-    reach = pen / 2 * np.linalg.norm(matrix, axis=1)
-    for begin, end in itertools.pairwise(corners):
-        ends = np.stack([begin, end]) @ matrix.T + shift
-        (left, low), (right, high) = ends.min(axis=0) - reach, ends.max(axis=0) + reach
-        columns, rows = (slice(*np.searchsorted(middles, some)) for some in ((left, right), (-high, -low)))
-        moved = np.stack(np.meshgrid(middles[columns], -middles[rows]), axis=-1)
-        points, step = (moved - shift) @ np.linalg.inv(matrix).T - begin, end - begin
-        along = np.clip(points @ step / (step @ step), 0, 1)
-        fine[rows, columns] |= np.linalg.norm(points - along[..., None] * step, axis=-1) <= pen / 2
-    return fine.reshape(size, parts, size, parts).mean(axis=(1, 3))
-
-
 def test_refinement_keeps_the_good_maps_of_drawings_with_stretched_strokes():
     """These are moved measures, except for the pixels: moments find their maps to some hundredths of a pixel."""
     rng = np.random.default_rng(8)
@@ -52,7 +35,10 @@ def test_refinement_keeps_the_good_maps_of_drawings_with_stretched_strokes():
     errors = []
     for matrix, shift in zip(*maps.maps(12, 5)):
         corners = rng.uniform(-92, 92, (7, 2))
-        drawing, copy = stretched(corners, np.eye(2), np.zeros(2), 200), stretched(corners, matrix, shift, 440)
+        drawing, copy = (
+            draw_stretched([corners], np.eye(2), np.zeros(2), 200),
+            draw_stretched([corners], matrix, shift, 440),
+        )
         rough = register(describe(drawing), describe(copy), limits=Plausible(reflections=False))
         found = register(drawing, copy, limits=Plausible(reflections=False))
         errors.append([worst_error(some, drawing, matrix, shift) for some in (rough, found)])

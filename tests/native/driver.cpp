@@ -1,6 +1,6 @@
-// Calls every function of the kernels with pseudo-random arguments, and checks what must hold for all of them. It is
-// meant to run under sanitizers (see run.py), so arrays are heap allocations of exactly the size that a kernel may
-// access, and gaps between the rows of an image hold NaN.
+// Calls every kernel with pseudo-random arguments, and checks properties that hold for all of them. It is meant to run
+// under sanitizers (see run.py), so arrays are heap allocations of exactly the size that a kernel may access, and gaps
+// between the rows of an image contain NaN.
 //
 // Usage: driver [seed [rounds [file]]]. The file receives results that depend continuously on the arguments, so that
 // platforms can be compared. `driver --cpu` prints the instruction sets beyond the baseline that this machine has.
@@ -92,10 +92,10 @@ namespace {
 
 constexpr double PI = 3.14159265358979323846;
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
-constexpr double UNTOUCHED = -12345.678;  // what results hold before a call
+constexpr double UNTOUCHED = -12345.678;  // value of all results before a call
 constexpr Index KEPT = 32, WIDTH = 8;     // as in matching.cpp
 constexpr int N_THREADS = 3;
-constexpr std::size_t RECORDED = 256;  // results of one case that are written to the file, at most
+constexpr std::size_t RECORDED = 256;  // largest number of results of one case that are written to the file
 
 using Doubles = std::vector<double>;
 using Indices = std::vector<Index>;
@@ -111,8 +111,8 @@ Moments* as_moments(Doubles& five) { return reinterpret_cast<Moments*>(five.data
 
 // ---------------------------------------------------------------- random numbers
 
-// splitmix64: the same numbers on every platform, which std::uniform_real_distribution does not promise. For the same
-// reason no expression may draw two numbers in an order that the language leaves open.
+// splitmix64: the same numbers on every platform, which std::uniform_real_distribution does not guarantee. For the same
+// reason, no expression may draw two numbers in an order that the language does not specify.
 class Random {
 public:
     explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -126,11 +126,11 @@ public:
     double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
     double uniform(double low, double high) { return low + (high - low) * uniform(); }
     bool chance(double share) { return uniform() < share; }
-    // From `first` to `last`, both included.
+    // An integer from `first` to `last`, both included.
     Index between(Index first, Index last) {
         return first + static_cast<Index>(next() % static_cast<std::uint64_t>(last - first + 1));
     }
-    // The same; small numbers are as likely as large ones.
+    // An integer from `first` to `last`; small numbers are as likely as large ones.
     Index any_size(Index most) { return between(1, chance(0.5) ? std::min<Index>(most, 9) : most); }
     template <class T, std::size_t N>
     T one_of(const T (&choices)[N]) {
@@ -157,7 +157,7 @@ struct Tally {
 std::map<std::string, Tally> tallies;
 std::FILE* results = nullptr;
 
-// One call of a kernel, with everything that is checked about it.
+// One call of a kernel, and the checks of its results.
 class Case {
 public:
     Case(std::string kernel, Index round) : kernel_(std::move(kernel)), round_(round) {}
@@ -216,7 +216,8 @@ bool same_bits(const std::tuple<V...>& a, const std::tuple<V...>& b) {
     }(std::index_sequence_for<V...>{});
 }
 
-// The result of a call, a tuple of vectors, which must be the same again, and in several threads at once.
+// Return the result of a call, a tuple of vectors. It must be the same in a second call, and in several threads at
+// once.
 template <class Call>
 auto checked(Case& the_case, Call call) {
     const auto result = call();
@@ -249,7 +250,7 @@ template <class T>
 struct Picture {
     Index height, width;
     std::vector<T> pixels;
-    bool is_wild = false;  // has pixels of sizes whose sums may overflow or vanish
+    bool is_wild = false;  // has pixels whose sums may overflow or underflow
 
     Picture(Index h, Index w) : height(h), width(w), pixels(static_cast<std::size_t>(h * w)) {}
     T& at(Index i, Index j) { return pixels[static_cast<std::size_t>(i * width + j)]; }
@@ -289,7 +290,7 @@ Picture<T> draw(Random& random, Index kind) {
         case DENSE:
             for (T& pixel : picture.pixels) pixel = grey();
             break;
-        case DRAWING: {  // lines of an even grey
+        case DRAWING: {  // lines of constant grey value
             const T ink = random.chance(0.5) ? T(1) : grey();
             for (Index line = random.between(1, 4); line > 0; --line) {
                 const Index i0 = row(), j0 = column(), i1 = row(), j1 = column();
@@ -345,11 +346,11 @@ Picture<T> framed(const Picture<T>& inner, Index above, Index below, Index left,
     return outer;
 }
 
-// Images in memory as the kernels read them: rows next to each other, apart, upside down, or all in the same place.
+// Images in memory: rows are contiguous, apart, upside down, or all in the same place.
 template <class T>
 class Held {
 public:
-    // Changes those pictures whose rows are all in the same place.
+    // Changes the pictures whose rows are all in the same place.
     Held(std::vector<Picture<T>>& pictures, Random& random) {
         for (Picture<T>& picture : pictures) {
             if (random.chance(0.05)) {
@@ -440,7 +441,7 @@ auto moments_of(const Held<T>& held) {
     return std::tuple(moments, status);
 }
 
-// The definition, in long double, which no sum of pixels overflows.
+// The definition, in long double, which does not overflow.
 template <class T>
 std::array<double, 5> slow_moments(const Picture<T>& picture) {
     long double total = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
@@ -788,7 +789,7 @@ void test_quantile_masses(Random& random, Index round) {
     the_case.record(masses);
 }
 
-// A measure on the line, as `transport` takes it, of one row or more.
+// Measures on the line, one per row, as arguments of `transport`.
 struct Pieces {
     Index rows, count;
     bool wide;
@@ -844,7 +845,7 @@ void test_transport(Random& random, Index round) {
         last = distances;
         if (p < INFINITE) the_case.record(distances);
     }
-    // sizes that nearly overflow or vanish
+    // sizes that nearly overflow or underflow
     Pieces wild = a;
     const double sizes[] = {5e-324, 1e-300, 1e300, 0.5};
     for (double& mass : wild.mass) mass = mass == 0 ? 0 : random.one_of(sizes);
@@ -858,7 +859,7 @@ struct TurnTable {
     std::vector<float> table;
     Indices codes;
 
-    explicit TurnTable(Index n) {  // as `_turns` of radoncdt._native
+    explicit TurnTable(Index n) {  // as `_make_turns` of radoncdt._native
         const Index half = n / 2 + 1, padded = (half + WIDTH - 1) / WIDTH * WIDTH;
         const auto step = [half](Index k) { return std::min(k, half - 1); };
         for (Index block = 0; block < padded; block += WIDTH) {
@@ -930,7 +931,7 @@ private:
         std::copy(turned.begin(), turned.end(), values.begin() + to * n_angles * n_levels);
     }
 
-    // As `_packed` and `spectrum_of` of radoncdt.matching.descriptors, by the definition of the Fourier transform.
+    // The waves, as in radoncdt.matching.descriptors, by the definition of the Fourier transform.
     void pack() {
         const Index halves = (n_levels + 1) / 2, period = 2 * n_angles;
         waves.assign(static_cast<std::size_t>(count * KEPT * 2 * halves), 0.0f);
@@ -980,7 +981,7 @@ auto plausible(const double* moving, const double* fixed, const Limits& limits, 
     return std::tuple(angles);
 }
 
-// The root mean square distance at the best of all plausible turns, by trying all.
+// The root mean square distance at the best of all plausible turns, found by trying all of them.
 template <class T>
 double slow_distance(const Descriptors<T>& x, Index i, const Descriptors<T>& y, Index j, const Matching& matching) {
     const Index n = x.n_angles;
@@ -1244,7 +1245,7 @@ void test_all(std::uint64_t seed, Index rounds) {
                           test_fit,
                           test_strokes};
     for (std::size_t t = 0; t < std::size(tests); ++t) {
-        for (Index round = 0; round < rounds; ++round) {  // each with numbers of its own, so that one can be repeated
+        for (Index round = 0; round < rounds; ++round) {  // each round has its own random numbers
             Random random(Random(seed + 1000003 * t).next() + static_cast<std::uint64_t>(round));
             tests[t](random, round);
         }

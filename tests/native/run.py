@@ -49,18 +49,18 @@ SETTINGS = {
     "TSAN_OPTIONS": "halt_on_error=1",
 }
 
-# How far results of two platforms may be apart, as a share of the largest result of the case. They differ in fused
-# products, and in the sines and cosines of the C library. Masses are in float for _f32; so are distances.
+# Largest differences between the results of two platforms, as a share of the largest result of the case. Platforms
+# differ in fused products, and in the sines and cosines of the C library. Masses and distances are in float for _f32.
 ROUNDING = {"_f32": 1e-5, "": 1e-9}
 
 
 def load_build() -> ModuleType:
-    """build.py, without importing the package."""
+    """Load build.py without importing the package."""
     spec = importlib.util.spec_from_file_location("radoncdt_build", NATIVE / "build.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
+    sys.modules[spec.name] = module  # dataclasses look up their module
     spec.loader.exec_module(module)
     return module
 
@@ -69,7 +69,7 @@ build = load_build()
 
 
 def check_complete() -> None:
-    """Exit if a kernel is exported that the driver does not call."""
+    """Exit with an error if the driver does not call every exported kernel."""
     driver = DRIVER.read_text("utf-8")
     for source in sorted(NATIVE.glob("*.cpp")):
         exported = re.findall(r"RADONCDT_EXPORT[^(]*?\bradoncdt_(\w+)", source.read_text("utf-8"))
@@ -88,7 +88,7 @@ def make_driver(
     loads_kernels: bool = False,
     link: Flags = (),
 ) -> Path:
-    """Compile the driver, and the kernels unless the driver loads them, in a new folder; returns the program."""
+    """Compile the driver, and the kernels unless the driver loads them, in a new folder; return the program."""
     folder.mkdir(parents=True)
     sanitizers = [flag for flag in extra if flag.startswith("-fsanitize")]
     warnings = () if sanitizers else build.WARNINGS  # sanitizers cause false warnings
@@ -96,7 +96,7 @@ def make_driver(
     # The driver runs on every machine, and uses the C++ library.
     for_driver = compiler.compile(target, "baseline", (*warnings, *extra, f"-I{NATIVE}", "-pthread"))
     for_driver = [flag for flag in for_driver if flag not in ("-fno-exceptions", "-fno-rtti")]
-    compilations = [[*for_driver, "-O1", str(DRIVER)]]  # it takes long to optimise, and not long to run
+    compilations = [[*for_driver, "-O1", str(DRIVER)]]  # it would take long to optimise, and runs fast anyway
     if loads_kernels:
         compilations[0].insert(-1, "-DRADONCDT_DLOPEN")
     else:
@@ -111,7 +111,7 @@ def make_driver(
 
 
 def run(title: str, command: Command) -> bool:
-    """Run a driver and print its report below a title; returns whether all cases passed."""
+    """Run a driver and print its report below a title; return whether all cases passed."""
     print(f"--- {title}", flush=True)
     result = subprocess.run(command, env=SETTINGS | os.environ)
     if result.returncode != 0:
@@ -120,7 +120,7 @@ def run(title: str, command: Command) -> bool:
 
 
 def sanitize(folder: Path, arguments: list[str]) -> list[str]:
-    """Run all variants for all instruction sets of this machine; returns the titles of those that failed."""
+    """Run all variants for all instruction sets of this machine; return the titles of those that failed."""
     compiler, target = build.find_compiler(), build.native_target()
     print(f"{compiler.version}, {target.name}", flush=True)
     failed, instruction_sets = [], ["baseline"]
@@ -129,7 +129,7 @@ def sanitize(folder: Path, arguments: list[str]) -> list[str]:
             title = f"{variant}, {instruction_set}"
             program = make_driver(folder / variant / instruction_set, compiler, target, instruction_set, extra)
             if (variant, instruction_set) == ("plain", "baseline"):
-                # the list grows while it is walked through, because the first driver tells what the machine has
+                # the loop continues with these: the first driver reports the instruction sets of the machine
                 instruction_sets += subprocess.check_output([program, "--cpu"], text=True).split()
             if not run(title, [program, *arguments]):
                 failed.append(title)
@@ -137,7 +137,7 @@ def sanitize(folder: Path, arguments: list[str]) -> list[str]:
 
 
 def emulate(folder: Path, arguments: list[str]) -> list[str]:
-    """Run the driver for arm64 and compare its results with those of this machine; returns what failed."""
+    """Run the driver for arm64 and compare its results with those of this machine; return what failed."""
     emulator = shutil.which("qemu-aarch64") or shutil.which("qemu-aarch64-static")
     missing = []
     if emulator is None:
@@ -175,7 +175,7 @@ def emulate(folder: Path, arguments: list[str]) -> list[str]:
 
 
 def read_results(path: Path) -> dict[str, dict[str, list[float]]]:
-    """Results by kernel and case."""
+    """Read the results by kernel and case."""
     results: dict[str, dict[str, list[float]]] = {}
     for line in path.read_text("utf-8").splitlines():
         kernel, case, value = line.split()
@@ -184,7 +184,7 @@ def read_results(path: Path) -> dict[str, dict[str, list[float]]]:
 
 
 def agree(path: Path, other_path: Path) -> bool:
-    """Print how far two files of results differ, kernel by kernel; returns whether it is rounding."""
+    """Print the differences of two files of results, kernel by kernel; return whether they are due to rounding."""
     good = True
     results, others = read_results(path), read_results(other_path)
     for kernel, cases in results.items():
@@ -204,10 +204,10 @@ def agree(path: Path, other_path: Path) -> bool:
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description="Run the kernels under sanitizers, or for arm64 in an emulator.")
     parser.add_argument("--qemu-arm64", action="store_true", help="compile for arm64 with zig and run with qemu")
-    parser.add_argument("--seed", type=int, default=1, help="of the pseudo-random arguments (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the random arguments (default: %(default)s)")
     parser.add_argument("--rounds", type=int, help="cases per kernel (default: 400, or 60 in the emulator)")
     options = parser.parse_args()
     rounds = options.rounds or (60 if options.qemu_arm64 else 400)

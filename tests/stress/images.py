@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 
 from radoncdt import datasets
-from radoncdt.datasets.drawing import draw
+from radoncdt.datasets import draw
 
 SIDE, PEN = 112, 2.5  # pixels
 TOKEN = "token"  # a column of metadata that says who wrote a row last

@@ -17,11 +17,16 @@ from numpy.typing import NDArray
 from radoncdt._interface import KEPT, LANES, Images, Limits, Waves, precision
 from radoncdt._typing import Floats
 
+__all__ = ["FOLDER", "ImageTable", "Library", "address", "load", "path_of", "suffix"]
+
 FOLDER = Path(__file__).parent / "lib"
-"""Where the libraries are, and ``build.json``, which tells how they were compiled."""
+"""The folder of the libraries and of ``build.json``, which describes how they were compiled."""
 
 OK, NO_MEMORY, SINGULAR = 0, 1, 2
+"""The enumeration `Result` of kernels.h."""
+
 NORMALISE, WHITEN, EXTREMES = 1, 2, 4
+"""The enumeration `Options` of kernels.h."""
 
 
 class _Limits(Structure):
@@ -46,7 +51,7 @@ class _Matching(Structure):
     )
 
 
-# letters of the parameters in kernels.h: i an index, o options or a truth value, d a double, p a pointer
+# one letter per parameter in kernels.h: i for an index, o for options or a truth value, d for a double, p for a pointer
 _TYPES = {"i": c_int64, "o": c_int, "d": c_double, "p": c_void_p}
 _SIGNATURES = {
     "image_moments_f32": "ippp",
@@ -72,41 +77,40 @@ _SIGNATURES = {
     "strokes": "piiipd",
 }
 
-
 _NOTHING = ctypes.c_char * 0
 
 
 def address(array: NDArray[Any]) -> int:
-    """Where the data of an array begin."""
+    """The address of the first element of an array."""
     try:  # three times as fast as the array interface
         return ctypes.addressof(_NOTHING.from_buffer(array))  # type: ignore[arg-type]
-    except (TypeError, ValueError):  # it cannot be written to, or is not contiguous
+    except (TypeError, ValueError):  # the array is read-only or not contiguous
         return int(array.__array_interface__["data"][0])
 
 
 def suffix(dtype: Any) -> str:
-    """The end of the names of functions for a precision."""
+    """The suffix of the functions for a precision."""
     return "f32" if dtype == np.float32 else "f64"
 
 
 class ImageTable:
-    """Images as the kernels read them: address, height, width and row stride of each, in the struct `Image`."""
+    """Images for the kernels: an array of the struct `Image` with address, height, width and row stride."""
 
     def __init__(self, images: Images) -> None:
         self.real = np.dtype(precision(images[0].dtype))
         if isinstance(images, np.ndarray):
-            stack = self._readable(images)
+            stack = self._make_readable(images)
             n, height, width = stack.shape
             self.rows = np.array([(address(stack), height, width, stack.strides[1] // stack.itemsize)] * n, np.int64)
             if n > 1:
                 self.rows[:, 0] += np.arange(n) * stack.strides[0]
-            self.kept: Any = stack  # alive as long as the table is
+            self.kept: Any = stack  # keeps the pixels alive
         else:
-            self.kept = [self._readable(image) for image in images]
+            self.kept = [self._make_readable(image) for image in images]
             self.rows = np.array([(address(a), *a.shape, a.strides[0] // a.itemsize) for a in self.kept], np.int64)
 
-    def _readable(self, array: NDArray[Any]) -> NDArray[Any]:
-        """The array, or a copy of the right precision with the pixels of each row one after the other."""
+    def _make_readable(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Return the array, or a copy that has the right precision and contiguous rows."""
         size = self.real.itemsize
         if (
             array.dtype == self.real
@@ -115,7 +119,7 @@ class ImageTable:
             and array.flags.aligned
         ):
             return array
-        with np.errstate(over="ignore"):  # of long doubles; the kernels find what is not finite
+        with np.errstate(over="ignore"):  # long doubles may overflow; the kernels detect it
             return np.ascontiguousarray(array, self.real)
 
     def __len__(self) -> int:
@@ -263,10 +267,10 @@ class Library:
         columns: tuple[int, int],
         distances: Floats,
     ) -> None:
-        matching = _matching(y, reflections, limits)
+        matching = _make_matching(y, reflections, limits)
         self._call(
             f"least_distances_{suffix(y.values.dtype)}",
-            *(byref(_waves(x)), byref(_waves(y)), byref(matching), ascending, *rows, *columns),
+            *(byref(_make_waves(x)), byref(_make_waves(y)), byref(matching), ascending, *rows, *columns),
             *(distances.shape[1], address(distances)),
         )
 
@@ -289,11 +293,11 @@ class Library:
         left_out: int,
         radius: float,
     ) -> Floats:
-        matching, bounds = _matching(y, reflections, limits), np.ascontiguousarray(bounds)
+        matching, bounds = _make_matching(y, reflections, limits), np.ascontiguousarray(bounds)
         distances = np.empty(len(y.values))
         self._call(
             f"within_{suffix(y.values.dtype)}",
-            *(byref(_waves(x)), i, byref(_waves(y)), len(y.values), byref(matching), address(bounds)),
+            *(byref(_make_waves(x)), i, byref(_make_waves(y)), len(y.values), byref(matching), address(bounds)),
             *(left_out, radius, address(distances)),
         )
         return distances
@@ -312,12 +316,12 @@ class Library:
         distances: Floats,
         numbers: NDArray[np.intp],
     ) -> None:
-        matching, bounds = _matching(y, reflections, limits), np.ascontiguousarray(bounds)
+        matching, bounds = _make_matching(y, reflections, limits), np.ascontiguousarray(bounds)
         order = np.ascontiguousarray(order)
         self._call(
             f"nearest_{suffix(y.values.dtype)}",
-            *(byref(_waves(x)), i, byref(_waves(y)), len(order), byref(matching), address(bounds), address(order)),
-            *(left_out, distances.size, address(distances), address(numbers)),
+            *(byref(_make_waves(x)), i, byref(_make_waves(y)), len(order), byref(matching), address(bounds)),
+            *(address(order), left_out, distances.size, address(distances), address(numbers)),
         )
 
     # ------------------------------------------------------------ drawings
@@ -352,14 +356,14 @@ class Library:
         self._call("strokes", address(image), *image.shape, len(corners), address(corners), width)
 
 
-def _waves(waves: Waves) -> _Waves:
+def _make_waves(waves: Waves) -> _Waves:
     return _Waves(*(address(array) for array in waves))
 
 
-def _matching(y: Waves, reflections: bool, limits: Limits | None) -> _Matching:
-    """The struct `Matching`, which keeps its turns alive: the cache of `_turns` may drop them during a call."""
+def _make_matching(y: Waves, reflections: bool, limits: Limits | None) -> _Matching:
+    """Make the struct `Matching`. It keeps the turns alive, because the cache may drop them during a call."""
     _, n_angles, n_levels = y.values.shape
-    table, codes = _turns(n_angles)
+    table, codes = _make_turns(n_angles)
     turns = _Turns(address(table), address(codes))
     matching = _Matching(n_angles, n_levels, turns, reflections, ctypes.pointer(_Limits(*limits)) if limits else None)
     matching.arrays = table, codes
@@ -367,8 +371,8 @@ def _matching(y: Waves, reflections: bool, limits: Limits | None) -> _Matching:
 
 
 @lru_cache(maxsize=8)
-def _turns(n_angles: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Turns of the circle in the order in which correlations are computed; matching.cpp describes both arrays."""
+def _make_turns(n_angles: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Make the arrays of the struct `Turns`, which matching.cpp describes."""
     half = n_angles // 2 + 1
     steps = np.minimum(np.arange(-(-half // LANES) * LANES), half - 1)
     frequencies = np.concatenate([np.arange(1, KEPT, 2), np.arange(2, KEPT + 1, 2)])
@@ -383,11 +387,11 @@ def _turns(n_angles: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
 
 
 def path_of(instruction_set: str) -> Path:
-    """Where the library for an instruction set is, if there is one."""
+    """The path of the library for an instruction set, which need not exist."""
     ending = {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
     return FOLDER / f"libradoncdt-{instruction_set}.{ending}"
 
 
 def load(instruction_set: str) -> Library:
-    """The library for an instruction set; raises OSError if there is none, or if the system cannot load it."""
+    """Load the library for an instruction set; raise OSError if there is none, or if the system cannot load it."""
     return Library(path_of(instruction_set))

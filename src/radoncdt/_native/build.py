@@ -1,13 +1,13 @@
 """Compile the kernels into the libraries that radoncdt loads.
 
-All C++ files of this folder are compiled once per instruction set. The libraries go to ``lib/``, beside ``build.json``,
-which names the sources, the compiler and the flags that they were made with. There is one library per instruction set
-rather than one library that chooses inside: the linker keeps only one copy of an inline function, and a copy that was
-compiled for AVX2 would crash older processors.
+All C++ files of this folder are compiled once per instruction set. The libraries are written to ``lib/``, together with
+``build.json``, which records the hash of the sources, the compiler and the flags. There is one library per instruction
+set, because the linker keeps only one copy of an inline function, and a copy compiled for AVX2 would crash older
+processors.
 
-The build hook (hatch_build.py) runs this file when a wheel is built. In a development checkout, the loader calls
-`ensure_current`. Wheels do not contain this file. It needs only the standard library, and imports nothing of radoncdt.
-Modules that only a build needs are imported where they are used, so that checking the libraries stays fast.
+The build hook (hatch_build.py) uses this file when a wheel is built. In a development checkout, the loader calls
+`ensure_current`. Wheels do not contain this file. It needs only the standard library, and does not import radoncdt.
+Modules that only a build needs are imported where they are used, so that checking the libraries is fast.
 """
 
 import hashlib
@@ -20,6 +20,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+__all__ = [
+    "HERE",
+    "LIBRARIES",
+    "TARGETS",
+    "WARNINGS",
+    "ZIGLANG",
+    "BuildError",
+    "Compiler",
+    "NoCompilerError",
+    "Target",
+    "build",
+    "ensure_current",
+    "find_compiler",
+    "is_current",
+    "make_libraries",
+    "native_target",
+    "remove_reason",
+    "source_hash",
+    "write_reason",
+]
+
 HERE = Path(__file__).resolve().parent
 LIBRARIES = HERE / "lib"
 
@@ -27,20 +48,20 @@ FLAGS = (
     "-std=c++20",
     "-O3",
     "-fvisibility=hidden",  # only the functions that kernels.h declares are exported
-    # The kernels use nothing of the C++ runtime library, so that the libraries depend on libc and libm only.
+    # The kernels do not use the C++ runtime library, so the libraries depend on libc and libm only.
     "-fno-exceptions",
     "-fno-rtti",
-    # Floating point. Results may not depend on what a compiler likes to fuse or reorder: a product and a sum are fused
-    # only where vectors.h says so, and -ffast-math is not used. In particular, denormal numbers keep their IEEE
-    # meaning: -ffast-math could switch them off for the whole process.
+    # Floating point. Results must not depend on how a compiler fuses or reorders operations. A product and a sum are
+    # fused only where vectors.h says so, and -ffast-math is not used. In particular, denormal numbers keep their IEEE
+    # meaning; -ffast-math could switch them off for the whole process.
     "-ffp-contract=off",
     "-fno-math-errno",  # nothing reads errno, and sqrt becomes one instruction
-    "-fno-trapping-math",  # nothing reads the flags of floating-point exceptions, and loops with a choice vectorise
-    "-Wno-psabi",  # GCC notes that 32-byte arguments are passed differently with AVX; no interface has any
+    "-fno-trapping-math",  # nothing reads the floating-point exception flags, and loops with conditions vectorise
+    "-Wno-psabi",  # 32-byte arguments are passed differently with AVX, but no interface has any
 )
 INSTRUCTION_SETS = {
-    "baseline": (),  # what every processor of the platform has: SSE2 for x86-64, NEON for arm64
-    # More compilers know these options than -march=x86-64-v3 and -march=x86-64-v4.
+    "baseline": (),  # runs on every processor of the platform: SSE2 for x86-64, NEON for arm64
+    # More compilers support these options than -march=x86-64-v3 and -march=x86-64-v4.
     "avx2": ("-mavx2", "-mfma"),  # about twice as fast
     # about a fifth faster than AVX2 in double
     "avx512": ("-mavx2", "-mfma", "-mavx512f", "-mavx512vl", "-mavx512dq", "-mavx512bw"),
@@ -50,7 +71,7 @@ WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 ZIGLANG = "ziglang>=0.13,<0.18"
 """The compiler from PyPI: clang with the headers and libraries of all platforms in `TARGETS`."""
 
-# What a compiler must be able to do. GCC for Windows does not align 32-byte vectors on the stack (GCC bug 54412).
+# The features that a compiler must support. GCC for Windows does not align 32-byte vectors on the stack (bug 54412).
 TRIAL = """
 #if defined(_WIN32) && !defined(__clang__)
 #error "on Windows, the kernels need clang"
@@ -94,7 +115,7 @@ class Target:
     name: str
     """System and processor, such as linux-x86_64."""
     triple: str
-    """What zig calls the platform, with the oldest version of the system that the libraries run on."""
+    """The target triple of zig, with the oldest version of the system that the libraries support."""
     tag: str
     """The platform tag of a wheel with libraries that zig compiled."""
 
@@ -130,7 +151,7 @@ TARGETS = {
 
 @dataclass(frozen=True)
 class Compiler:
-    """A C++ compiler: the command that runs it, and what it says its version is."""
+    """A C++ compiler: the command that runs it, and its version."""
 
     command: tuple[str, ...]
     version: str
@@ -144,18 +165,18 @@ class Compiler:
 
     def link(self, target: Target, name: str) -> list[str]:
         """The command that links, without the names of the files."""
-        # zig builds the C++ runtime library, for more than a minute, unless it links as if for C.
+        # As a C++ linker, zig would first build the C++ runtime library, which takes more than a minute.
         command = [*self._driver("cc", target), "-shared"]
         if target.system == "macos":
             return [*command, "-Wl,-dead_strip_dylibs", f"-Wl,-install_name,@rpath/{name}"]
         if target.system == "windows":
             return [*command, "-s"]
-        # GCC and clang offer the C++ runtime library to the linker, which leaves it out because nothing needs it.
+        # GCC and clang pass the C++ runtime library to the linker, which omits it because nothing needs it.
         return [*command, "-s", "-Wl,--as-needed", "-Wl,-z,defs"]
 
     def _driver(self, language: str, target: Target) -> list[str]:
         if self.is_zig:
-            # Without a target and a processor, zig compiles for the processor of this machine. Its checks for
+            # Without a target and a processor, zig would compile for the processor of this machine. Its checks for
             # undefined behaviour are for debugging.
             platform = ["-target", target.triple, "-mcpu=baseline", "-fno-sanitize=undefined", "-g0"]
             return [*self.command, language, *platform]
@@ -173,7 +194,7 @@ def native_target() -> Target:
 
     if sys.maxsize < 2**32:
         raise NoCompilerError("the compiled kernels need a 64-bit Python")
-    # Python for x86-64 may run on Windows for arm64.
+    # Windows for arm64 can run a Python for x86-64.
     machine = sysconfig.get_platform().removeprefix("win-") if sys.platform == "win32" else platform.machine()
     machine = {"amd64": "x86_64", "aarch64": "arm64"}.get(machine, machine)
     system = {"win32": "windows", "darwin": "macos"}.get(sys.platform, sys.platform)
@@ -184,17 +205,17 @@ def native_target() -> Target:
 
 
 def find_compiler(target: Target | None = None, command: str | None = None) -> Compiler:
-    """A C++20 compiler for a target, by default for this machine.
+    """Find a C++20 compiler for a target, by default for this machine.
 
-    For this machine, the compiler is `command`, or else what the environment variable CXX names, or else the first of
-    c++, g++, clang++ and zig (from the package ziglang) that is there. Other targets are compiled by zig.
+    For this machine, the compiler is `command`, or the one that the environment variable CXX names, or the first of
+    c++, g++, clang++ and zig (from the package ziglang) that works. Other targets are compiled by zig.
 
     Raises
     ------
     NoCompilerError
         If none of c++, g++ and clang++ can compile and link a small library, and ziglang is not installed.
     BuildError
-        If the compiler that was chosen by `command` or CXX cannot do so.
+        If the compiler chosen by `command` or CXX cannot do so.
     """
     import importlib.util
     import shlex
@@ -209,7 +230,7 @@ def find_compiler(target: Target | None = None, command: str | None = None) -> C
                 attempts.append(f"{candidate}: not found")
                 continue
             try:
-                return _tested(words)
+                return _try_compiler(words)
             except BuildError as error:
                 attempts.append(f"{candidate}: {error}")
         if chosen:
@@ -225,7 +246,7 @@ def find_compiler(target: Target | None = None, command: str | None = None) -> C
 
 
 def source_hash() -> str:
-    """SHA-256 of the names and contents of all files that the libraries depend on."""
+    """The SHA-256 hash of the names and contents of all files that the libraries depend on."""
     digest = hashlib.sha256()
     for path in sorted([*HERE.glob("*.cpp"), *HERE.glob("*.h"), HERE / "build.py"]):
         content = path.read_bytes()
@@ -235,14 +256,14 @@ def source_hash() -> str:
 
 
 def ensure_current() -> Path:
-    """The folder of the libraries of this machine, which are compiled first unless they are of the present sources.
+    """Compile the libraries for this machine unless they are up to date; return their folder.
 
     Raises
     ------
     NoCompilerError
-        If they have to be compiled and there is no compiler.
+        If the libraries have to be compiled and there is no compiler.
     BuildError
-        If they cannot be compiled.
+        If the libraries cannot be compiled.
     """
     while not is_current(LIBRARIES):  # the sources may change again during a build
         build(LIBRARIES, unless=is_current)
@@ -250,22 +271,22 @@ def ensure_current() -> Path:
 
 
 def write_reason(folder: Path, reason: str) -> None:
-    """Leave a note for the package that there are no libraries, and why; `_kernels.missing` reads it."""
+    """Record why there are no libraries; `_kernels.missing` reads it."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "build.json").write_text(json.dumps({"missing": reason, "files": []}) + "\n", "utf-8")
 
 
-def forget_reason(folder: Path) -> None:
-    """Remove such a note."""
+def remove_reason(folder: Path) -> None:
+    """Remove the record of `write_reason`."""
     if not is_current(folder):
         (folder / "build.json").unlink(missing_ok=True)
 
 
 def is_current(folder: Path) -> bool:
-    """Whether a folder has the libraries of the present sources for this machine."""
+    """Whether a folder contains the libraries of the current sources for this machine."""
     try:
         built = json.loads((folder / "build.json").read_bytes())
-        is_here = built["target"] == native_target().name  # and not of a container that shares the folder
+        is_here = built["target"] == native_target().name  # a container may share the folder
         is_complete = all((folder / name).exists() for name in built["files"])
         return is_here and is_complete and bool(built["source_hash"] == source_hash())
     except (OSError, ValueError, KeyError):
@@ -280,44 +301,45 @@ def build(
     werror: bool = False,
     unless: Callable[[Path], bool] | None = None,
 ) -> dict[str, Any]:
-    """Compile the libraries of a target, by default of this machine, into a folder.
+    """Compile the libraries for a target, by default for this machine, into a folder.
 
-    Processes that build into the same folder wait for each other. ``build.json`` is written last: if it is there, the
+    Processes that build into the same folder wait for each other. ``build.json`` is written last. If it exists, the
     libraries are complete.
 
     Parameters
     ----------
     folder : Path
-        Where the libraries go.
+        The folder of the libraries.
     target : Target, optional
         The platform to compile for, with zig.
     command : str, optional
-        The compiler to use, instead of those of `find_compiler`.
+        The compiler. The default is that of `find_compiler`.
     werror : bool
         Whether warnings are errors.
     unless : callable, optional
-        Nothing is built if this returns True for the folder once no other process is building.
+        Called with the folder once no other process is building; if it returns True, nothing is built.
 
     Returns
     -------
     dict
         The content of ``build.json``.
     """
+    import logging
     import shutil
     import tempfile
 
     description = folder / "build.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with _locked(folder / ".lock"):
+        with _lock(folder / ".lock"):
             if unless is not None and unless(folder):
                 return dict(json.loads(description.read_bytes()))
             compiler = find_compiler(target, command)
             if unless is not None:  # a call of the package waits for this
-                print("radoncdt: compiling the kernels, which takes about ten seconds", file=sys.stderr)
-            for left in folder.glob(".build-*"):  # by builds that were killed
+                logging.getLogger("radoncdt").warning("radoncdt: compiling the kernels, which takes about ten seconds")
+            for left in folder.glob(".build-*"):  # remains of builds that were killed
                 shutil.rmtree(left, ignore_errors=True)
-            # The name is new each time, because compilers of a build that was killed may still be writing.
+            # The name is unique, because the compilers of a build that was killed may still be writing.
             temporary = Path(tempfile.mkdtemp(prefix=".build-", dir=folder))
             try:
                 built = _compile(temporary, compiler, target or native_target(), WARNINGS if werror else ())
@@ -352,10 +374,10 @@ def _compile(folder: Path, compiler: Compiler, target: Target, warnings: tuple[s
 def make_libraries(
     folder: Path, compiler: Compiler, target: Target, sources: list[Path], extra: tuple[str, ...]
 ) -> list[str]:
-    """Compile and link sources for all instruction sets, in a folder; returns the names of the libraries."""
+    """Compile and link sources in a folder, for all instruction sets; return the names of the libraries."""
     from concurrent.futures import ThreadPoolExecutor
 
-    # zig writes more than 100 MB, which are not left behind, unless the user says where.
+    # The cache of zig takes more than 100 MB. It is removed with the folder, unless the user has chosen another.
     cache = {"ZIG_GLOBAL_CACHE_DIR": str(folder / "zig"), "ZIG_LOCAL_CACHE_DIR": str(folder / "zig")}
     environment = cache | os.environ
     compilations, links, names = [], [], []
@@ -372,8 +394,8 @@ def make_libraries(
     return names
 
 
-def _tested(command: tuple[str, ...]) -> Compiler:
-    """The compiler that a command runs, if it makes a library of `TRIAL`; raises BuildError otherwise."""
+def _try_compiler(command: tuple[str, ...]) -> Compiler:
+    """Return the compiler that a command runs if it can compile `TRIAL`; raise BuildError otherwise."""
     import tempfile
 
     compiler = Compiler(command, "")
@@ -385,7 +407,7 @@ def _tested(command: tuple[str, ...]) -> Compiler:
 
 
 def _run(command: list[str], environment: dict[str, str] | None = None) -> str:
-    """What a command prints; raises BuildError, with the command and what it printed, if it fails."""
+    """Run a command and return its output; raise BuildError with the command and its output if it fails."""
     import shlex
     import subprocess
 
@@ -414,8 +436,8 @@ def _platform_tag() -> str:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Keep other processes out that lock the same file. The system unlocks it when a process dies."""
+def _lock(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock of a file. The system releases it if the process dies."""
     with open(path, "ab") as file:
         if sys.platform == "win32":
             import msvcrt
@@ -435,7 +457,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     import argparse
 
     parser = argparse.ArgumentParser(description="Compile the kernels of radoncdt.")

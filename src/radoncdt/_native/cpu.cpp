@@ -1,4 +1,4 @@
-// What Python asks before it chooses a library.
+// The information from which Python chooses a library.
 
 #include "kernels.h"
 
@@ -13,8 +13,8 @@
 namespace radoncdt {
 namespace {
 
-// Whether the processor has features, and whether the operating system keeps the registers of each thread that they
-// need: bits of XCR0. __builtin_cpu_supports needs a part of the compiler's runtime library that zig does not have.
+// Whether the processor has the given features, and whether the operating system saves the registers that they need,
+// which are bits of XCR0. __builtin_cpu_supports needs a part of the compiler's runtime library that zig lacks.
 bool has([[maybe_unused]] unsigned features_of_leaf_7, [[maybe_unused]] unsigned registers) {
 #if defined(__x86_64__)
     unsigned a, b, c, d;

@@ -9,17 +9,17 @@
 namespace radoncdt {
 namespace {
 
-constexpr double WIDE = 2.5;    // points this many times the median distance away count a quarter
-constexpr double LEAST = 0.01;  // smallest such distance, as a share of the size
-constexpr float FAR = 1e30f;    // square of a distance larger than any
+constexpr double WIDE = 2.5;    // a pair at this many times the median distance has a quarter of the weight
+constexpr double LEAST = 0.01;  // smallest scale of the weights, as a share of the size
+constexpr float FAR = 1e30f;    // larger than the square of any distance
 
 struct Places {
     const float *x, *y;
     Index count;
 };
 
-// Numbers of the nearest of `many` places for each of `few`, and the squares of the distances. In float, with the few
-// places in the inner loop and no branch, so that several are compared at a time.
+// Find the index of the nearest of `many` places for each of `few`, and the squares of the distances. In float, with
+// the few places in an inner loop without branches, so that several are compared at a time.
 void closest(const Places& few, const Places& many, std::int32_t* __restrict which, float* __restrict squares) {
     const float* __restrict x = few.x;
     const float* __restrict y = few.y;
@@ -115,7 +115,7 @@ private:
     Buffer<std::int32_t> which_;
     Buffer<double> distances_, sorted_, normal_, right_;
 
-    // Move the points and form the pairs: which_ has the partner of each of `some`, then of each of `few`.
+    // Move the points and form the pairs: which_ holds the partner of each of `some`, then of each of `few`.
     void pair(const double* coefficients) {
         for (Index i = 0; i < p_.n_points; ++i) {
             double x = p_.base[2 * i], y = p_.base[2 * i + 1];
@@ -140,7 +140,7 @@ private:
         return {x, y, n};
     }
 
-    // Coefficients of the weighted least squares over all pairs. False if they are not determined.
+    // Solve the weighted least squares problem over all pairs. False if the coefficients are not determined.
     bool improve(double* coefficients) {
         const Index k = p_.n_terms;
         std::copy(distances_.data(), distances_.data() + pairs_, sorted_.data());

@@ -1,12 +1,12 @@
 // From an image to lines of ink.
 //
-// Frame. An image is first copied into a frame: ABOVE rows of zeros before it, BEFORE columns of zeros on its left and
-// BEHIND on its right, so that no later loop has to look where a line ends.
+// Frame. An image is first copied into a frame with ABOVE rows of zeros above it, BEFORE columns of zeros on its left
+// and BEHIND columns on its right, so that later loops need no checks at the ends of lines.
 //
 // Lines. A line is a row of the bounding box of the ink, or a column of it, which is copied to be contiguous.
 //
 // Runs. Lines are cut into blocks of BLOCK bins, and blocks that no ink reaches are left out. The remaining blocks form
-// runs. A drawing therefore costs what its ink costs, a dense image has one run per line, and one loop serves both.
+// runs. The time for a drawing is therefore proportional to its ink. A dense image has one run per line.
 #pragma once
 
 #include <algorithm>
@@ -25,15 +25,15 @@ inline constexpr Index WORD = 64;       // pixels examined together when searchi
 inline constexpr std::int32_t END = -1;  // marks the end of the runs of a line
 inline constexpr Index ABOVE = BLOCK, BEFORE = 2, BEHIND = WORD + BLOCK;
 
-// The bounding box of the ink, in rows and columns of the frame; `bottom` and `right` are the first ones outside.
+// The bounding box of the ink, in rows and columns of the frame; `bottom` and `right` are just outside.
 struct Box {
     Index top, bottom, left, right;
     Index height() const { return bottom - top; }
     Index width() const { return right - left; }
 };
 
-// Parallel lines of pixels: pixel k of line r is pixels[r · pitch + k]. `runs` lists the first bin of each run of
-// blocks and the one behind it, with an END behind each line. Pixel k reaches the bins k, k + 1 and k + 2.
+// Parallel lines of pixels: pixel k of line r is pixels[r · pitch + k]. `runs` lists, for each run of blocks, its first
+// bin and the first bin after it, with END after each line. Pixel k reaches the bins k, k + 1 and k + 2.
 template <class T>
 struct Lines {
     const T* pixels;
@@ -47,7 +47,7 @@ public:
     Index status = 0;
     Box box{};
 
-    // Copy an image, find what is wrong with it, and the bounding box of its ink: all of the image if it has none.
+    // Copy an image, and find its status and the bounding box of its ink, which is the whole image if there is no ink.
     // Returns false if there is no memory.
     [[nodiscard]] bool read(const Image& image) {
         if (!prepare(image.height, image.width)) return false;
@@ -55,7 +55,7 @@ public:
         return true;
     }
 
-    // Multiply by a power of two, which is exact, where sums could overflow or vanish. Returns the exponent taken out.
+    // Multiply by a power of two, which is exact, if sums could overflow or underflow. Returns the exponent taken out.
     int rescale() {
         int exponent;
         std::frexp(static_cast<double>(largest_), &exponent);
@@ -67,7 +67,7 @@ public:
         return exponent;
     }
 
-    // Where the centre of the box is in the coordinates of the image.
+    // The centre of the box in the coordinates of the image.
     double centre_x() const { return 0.5 * static_cast<double>(box.left + box.right - 2 * BEFORE - width_); }
     double centre_y() const { return 0.5 * static_cast<double>(height_ + 2 * ABOVE - box.top - box.bottom); }
 
@@ -97,7 +97,7 @@ public:
             for (Index i = 0; i < height; i += BLOCK) {
                 turn_block(pixels_.data() + (box.bottom - 1 - i) * pitch_ + box.left + j, into + i, step);
             }
-            // the zeros behind a line are also those before the next
+            // the zeros after a line are also those before the next
             for (Index k = 0; k < BLOCK; ++k) std::fill(into + k * step + height, into + (k + 1) * step, T(0));
             runs = cut(into, step, std::min(BLOCK, width - j), height, runs);
         }
@@ -116,7 +116,7 @@ private:
         return count * (2 * ((length + 2 + BLOCK - 1) / BLOCK) + 1);
     }
 
-    // Make a frame for images of this shape, zero except in the place of the image. The last frame is kept if it fits.
+    // Make a frame for images of this shape, with zeros around the image. The last frame is kept if it has the shape.
     bool prepare(Index height, Index width) {
         if (height == height_ && width == width_) return true;
         height_ = width_ = -1;
@@ -146,10 +146,10 @@ private:
         for (Index i = 0; i < height_; ++i) {
             T* row = pixels_.data() + (ABOVE + i) * pitch_ + BEFORE;
             std::copy(image + i * stride, image + i * stride + width_, row);
-            // of this row: variables that live across the call above would be kept in memory
+            // separate variables for this row, because those that live across the call above are kept in memory
             Bits any{}, below{}, within = ~Bits{};
             R most{};
-            for (Index k = 0; k < padded; k += lanes) {  // beyond the width there are zeros
+            for (Index k = 0; k < padded; k += lanes) {  // there are zeros beyond the width
                 const R values = load_as<R>(row + k);
                 const Bits sizes = Bits(values) & without_sign;
                 store(inked_.data() + k, load_as<Bits>(inked_.data() + k) | sizes);
@@ -199,7 +199,7 @@ private:
         }
     }
 
-    // Cut lines into runs of blocks that ink reaches. Returns where the list of runs ended.
+    // Cut lines into runs of blocks that ink reaches. Returns the end of the list of runs.
     static std::int32_t* cut(const T* pixels, Index pitch, Index count, Index length, std::int32_t* runs) {
         for (Index r = 0; r < count; ++r) {
             const T* line = pixels + r * pitch;
@@ -216,7 +216,7 @@ private:
                         *runs = static_cast<std::int32_t>(k);
                         runs += 2;
                     }
-                    while (line[k + BLOCK] != 0) k += BLOCK;  // step by step where everything is ink
+                    while (line[k + BLOCK] != 0) k += BLOCK;  // block by block where everything is ink
                     runs[-1] = static_cast<std::int32_t>(k + BLOCK);
                     done = k + BLOCK - 2;
                 }

@@ -9,8 +9,8 @@
 namespace radoncdt {
 namespace {
 
-// Calls `visit(lines, directions, count)` for the directions along rows and those along columns. Columns are made only
-// if a direction needs them. Returns false if there is no memory, or if `visit` returns false.
+// Call `visit(lines, directions, count)` for the directions along rows and for those along columns. Columns are copied
+// only if a direction needs them. Returns false if there is no memory, or if `visit` returns false.
 template <class T, class Visit>
 bool for_both_kinds_of_lines(Frame<T>& frame, const Lines<T>& rows, const Sweep& sweep, Visit visit) {
     if (sweep.n_rows > 0 && !visit(rows, sweep.directions.data(), sweep.n_rows)) return false;
@@ -86,7 +86,7 @@ Result image_masses(Index n, const Image* images, Index n_angles, const double* 
     return OK;
 }
 
-// Pixels with ink as points, origin at the centre of the box, filled up to a multiple of 4.
+// Collect the pixels with ink as points, with the origin at the centre of the box. Padded to a multiple of 4.
 template <class T>
 bool gather(const Frame<T>& frame, Buffer<double>& room, Points& points) {
     const Index height = frame.box.height(), width = frame.box.width(), most = height * width + 3;
@@ -107,7 +107,7 @@ bool gather(const Frame<T>& frame, Buffer<double>& room, Points& points) {
     return true;
 }
 
-// Quantiles of the projections of one image after the other.
+// Computes the quantiles of the projections of images, one image after the other.
 template <class T>
 class QuantileTransform {
 public:
@@ -242,9 +242,9 @@ Result image_quantiles(Index n, const Image* images, Index n_angles, const doubl
     return OK;
 }
 
-constexpr double FARTHEST = 1 << 30;  // bins from the centre of an image; more than images have
+constexpr double FARTHEST = 1 << 30;  // bins from the centre of an image; more than any image has
 
-// image[r][k] += w₀ v[s + k] + w₁ v[s + k + 1] + w₂ v[s + k + 2], s being the first bin of row r.
+// image[r][k] += w₀ v[s + k] + w₁ v[s + k + 1] + w₂ v[s + k + 2], where s is the first bin of row r.
 template <class T>
 bool add_back(const T* values, const double* centres, Index n_bins, const Direction* directions, Index n_directions,
               Index count, Index length, T* image) {

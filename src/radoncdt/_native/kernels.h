@@ -1,9 +1,9 @@
 // The C interface of the kernels, which Python loads with ctypes (__init__.py). Nothing else is exported.
 //
-// Every kernel returns a `Result`: OK, NO_MEMORY when it could not allocate its workspace, or SINGULAR when `fit` finds
-// no solution. Arrays are contiguous, in the order of C, unless a parameter says otherwise. Functions keep no state
-// between calls, so threads may call them at will. _f32 and _f64 tell the precision of the pixels; moments, cumulative
-// sums and quantiles are always in double.
+// Every kernel returns a `Result`: OK, NO_MEMORY if it could not allocate its workspace, or SINGULAR if `fit` finds no
+// solution. Arrays are contiguous, in C order, unless a parameter says otherwise. Functions keep no state between
+// calls, so several threads may call them at once. The suffixes _f32 and _f64 state the precision of the pixels.
+// Moments, cumulative sums and quantiles are always in double.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ using Index = std::int64_t;
 
 enum Result : int { OK = 0, NO_MEMORY = 1, SINGULAR = 2 };
 
-// What can be wrong with an image: the bits of its status. UNSETTLED: the robust moments did not converge.
+// Problems of an image: the bits of its status. UNSETTLED means that the robust moments did not converge.
 enum Status : Index { NOT_FINITE = 1, NEGATIVE = 2, EMPTY = 4, UNSETTLED = 8 };
 
-// What `image_quantiles` computes: the bits of its options.
+// Options of `image_quantiles`, as bits.
 enum Options : int { NORMALISE = 1, WHITEN = 2, EXTREMES = 4 };
 
 // An image: pixel (i, j) is pixels[i * stride + j].
@@ -43,7 +43,7 @@ struct Limits {
     double aspect, shear, scale;
 };
 
-// Descriptors as matching reads them: values (n, n_angles, n_levels), float or double; waves as matching.cpp describes
+// Descriptors for matching: values (n, n_angles, n_levels), float or double; waves as matching.cpp describes
 // them; norms (n, 2); covariances (n, 3): xx, xy, yy.
 struct Waves {
     const void* values;
@@ -58,7 +58,7 @@ struct Turns {
     const std::int64_t* codes;
 };
 
-// What all comparisons of descriptors need. `limits` is null if all maps are plausible.
+// Parameters that all comparisons of descriptors share. `limits` is null if all maps are plausible.
 struct Matching {
     Index n_angles, n_levels;
     Turns turns;
@@ -68,8 +68,8 @@ struct Matching {
 
 // ---------------------------------------------------------------- functions
 //
-// `radoncdt._interface` says what the kernels compute. The numbers before an array tell its shape. A program that loads
-// the library itself defines RADONCDT_TYPES_ONLY.
+// `radoncdt._interface` documents what the kernels compute. The integers before an array are its shape. A program that
+// loads the library itself defines RADONCDT_TYPES_ONLY.
 
 #if !defined(RADONCDT_TYPES_ONLY)
 

@@ -1,4 +1,4 @@
-// The kernels for measures on the line that are not quantiles: masses from quantiles, and transport.
+// The kernels for measures on the line: masses from quantiles, and transport.
 
 #include <algorithm>
 #include <cmath>
@@ -16,16 +16,16 @@ constexpr double SAME_LEVEL = 1e-14;  // differences of levels below this are ro
 
 double clip(double value, double low, double high) { return std::min(std::max(value, low), high); }
 
-// Slope, at the first of three points, of the parabola through them, limited to half and twice the first secant.
-// h0 and h1 are the widths of the two intervals, d0 and d1 their secants.
+// The slope, at the first of three points, of the parabola through them, limited to between half and twice the first
+// secant. h0 and h1 are the widths of the two intervals, d0 and d1 their secants.
 double end_slope(double h0, double h1, double d0, double d1) {
     if (h1 <= 0) return d0;
     const double slope = ((2 * h0 + h1) * d0 - h0 * d1) / (h0 + h1);
     return clip(slope, 0.5 * d0, 2 * d0);
 }
 
-// Mass of the tail beyond a distance from its beginning: mass · (1 − distance/L)^k, with k and L from F′ and F″ there.
-// The exponent is 1 for a uniform measure, 3/2 for a disc, and large for a Gaussian.
+// The mass of a tail beyond a distance from its beginning: mass · (1 − distance/L)^k, with k and L from F′ and F″
+// there. The exponent is 1 for a uniform measure, 3/2 for a disc, and large for a Gaussian.
 double tail(double mass, double distance, double h0, double h1, double d0, double d1) {
     if (mass <= 0 || d0 <= 0) return 0;
     const double slope = end_slope(h0, h1, d0, d1);
@@ -36,7 +36,7 @@ double tail(double mass, double distance, double h0, double h1, double d0, doubl
 }
 
 // The cumulative function through the points (value, level): the monotone cubic of Fritsch and Butland. Values that are
-// equal up to rounding are a jump. Beyond the first and the last value it ends in a tail.
+// equal up to rounding form a jump. Beyond the first and the last value there are tails.
 class Cumulative {
 public:
     [[nodiscard]] bool prepare(Index n) {
@@ -45,7 +45,7 @@ public:
 
     void set(const double* values, const double* levels, Index n) {
         q_ = values, t_ = levels, n_ = n;
-        // one interval more on each side than there are, for the ends
+        // one additional interval on each side, for the ends
         width_[0] = width_[n] = secant_[0] = secant_[n] = 0;
         const double same = SAME_PLACE * (q_[n - 1] - q_[0]);
         for (Index k = 1; k < n; ++k) {
@@ -57,7 +57,7 @@ public:
             const double h0 = width_[k], h1 = width_[k + 1], d0 = secant_[k], d1 = secant_[k + 1];
             if (h0 > 0 && h1 > 0) {
                 left_[k] = right_[k] = 3 * (h0 + h1) / ((2 * h1 + h0) / d0 + (h1 + 2 * h0) / d1);
-            } else {  // the end of a run of ascending values, or of all
+            } else {  // the end of a run of ascending values, or of all values
                 const Index before = std::max<Index>(k - 1, 0), behind = std::min(k + 2, n);
                 left_[k] = end_slope(h0, width_[before], d0, secant_[before]);
                 right_[k] = end_slope(h1, width_[behind], d1, secant_[behind]);
@@ -89,8 +89,8 @@ private:
     Buffer<double> left_, right_;    // slopes on both sides of a value
 };
 
-// Masses out (rows, n_edges − 1) between ascending edges (rows, n_edges) of measures that are given by quantiles
-// (rows, n_levels). Mass on an edge is left of it.
+// Compute the masses (rows, n_edges − 1) between ascending edges (rows, n_edges) of measures that are given by their
+// quantiles (rows, n_levels). Mass on an edge counts to its left.
 Result quantile_masses(Index rows, Index n_levels, const double* values, const double* levels, Index n_edges,
                        const double* edges, double* out) {
     Cumulative cumulative;
@@ -111,14 +111,14 @@ Result quantile_masses(Index rows, Index n_levels, const double* values, const d
     return OK;
 }
 
-// Mean of |d|^p while d goes evenly from d0 to d1.
+// The mean of |d|^p for d that moves uniformly from d0 to d1.
 double mean_power(double d0, double d1, double p) {
     if (p == 2) return (d0 * d0 + d0 * d1 + d1 * d1) / 3;
     const double a = std::min(std::abs(d0), std::abs(d1)), b = std::max(std::abs(d0), std::abs(d1));
     if (b == 0) return 0;
     if ((d0 < 0) != (d1 < 0)) return (std::pow(a, p + 1) + std::pow(b, p + 1)) / ((p + 1) * (a + b));
     const double middle = 0.5 * (a + b), bend = 0.5 * (b - a), share = bend / middle;
-    if (p * bend < 1e-3 * middle) {  // the difference of powers would cancel
+    if (p * bend < 1e-3 * middle) {  // the difference of powers would suffer from cancellation
         return std::pow(middle, p) * (1 + p * (p - 1) / 6 * (share * share));
     }
     return (std::pow(b, p + 1) - std::pow(a, p + 1)) / ((p + 1) * (b - a));
@@ -136,8 +136,8 @@ struct Sum {
     double value() const { return total + error; }
 };
 
-// A measure on the line: piece i has mass[i], on the point places[i], or evenly on places[i] to places[i + 1] where
-// pieces are wide.
+// A measure on the line. Piece i has mass[i], at the point places[i] or, if pieces are wide, spread evenly from
+// places[i] to places[i + 1].
 struct Pieces {
     const double *mass, *places;
     Index count;
@@ -193,8 +193,9 @@ private:
     }
 };
 
-// Mean of (|x − y| / scale)^p over the levels, x and y the quantiles of a and b; where p = ∞ the largest |x − y|. Levels
-// that differ by less than SAME_LEVEL count as equal: rounding must not pair a point with its partner's neighbour.
+// The mean of (|x − y| / scale)^p over the levels, where x and y are the quantiles of a and b; for p = ∞, the largest
+// |x − y|. Levels that differ by less than SAME_LEVEL count as equal, because rounding must not pair a point with its
+// partner's neighbour.
 double along_both(const Pieces& a, const Pieces& b, double p, double scale) {
     Walk x(a), y(b);
     double level = 0, result = 0;
@@ -213,13 +214,13 @@ double along_both(const Pieces& a, const Pieces& b, double p, double scale) {
     }
 }
 
-// Both quantile functions are linear between the levels where pieces end, so the integral is exact. NaN for a measure
-// without mass.
+// The Wasserstein-p distance. Both quantile functions are linear between the levels where pieces end, so the integral
+// is exact. NaN for a measure without mass.
 double distance(const Pieces& a, const Pieces& b, double p) {
     if (!a.has_mass() || !b.has_mass()) return std::numeric_limits<double>::quiet_NaN();
     double scale = std::max(std::abs(a.last_place() - b.first_place()), std::abs(b.last_place() - a.first_place()));
     double power = p <= 2 && scale > 0 ? along_both(a, b, p, scale) : 0;
-    if (power < 1e-200) {  // that bound of the distances was too large, or p is
+    if (power < 1e-200) {  // that bound of the distances, or p, was too large
         scale = along_both(a, b, INFINITE, 1);
         power = p < INFINITE && scale > 0 ? along_both(a, b, p, scale) : 1;
     }

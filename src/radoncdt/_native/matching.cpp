@@ -1,19 +1,20 @@
 // The kernels that compare descriptors: all rotations and reflections of one circle of curves against another.
 //
 // A descriptor is N_η(t) on the half circle; the other half is −N_η(1 − t). The distance of two, F and G, at a turn is
-// the root mean square of G_k − F_{k−s}, or, mirrored, of G_k − F_{s−k}; s = 0, …, 2n − 1 counts steps of the circle.
-// The distance at the best turn is wanted. It is evaluated directly, because ‖F‖² + ‖G‖² − 2⟨F, G⟩ cancels. Which turns
-// can be the best follows from the low frequencies of both along the circle: they give all correlations at once, and
-// what they leave out is at most the product of the norms of the rests. So the result is that of trying all turns, bit
-// for bit.
+// the root mean square of G_k − F_{k−s} or, if mirrored, of G_k − F_{s−k}; s = 0, …, 2n − 1 counts steps of the circle.
+// The distance at the best turn is evaluated directly, because ‖F‖² + ‖G‖² − 2⟨F, G⟩ suffers from cancellation. Only
+// few turns have to be tried: the low frequencies along the circle give the correlations at all turns at once, and the
+// error is at most the product of the norms of the higher frequencies. The result is the same, bit for bit, as if all
+// turns were tried.
 //
-// Waves. Split into parts even and odd in t ↦ 1 − t, F has odd frequencies in the even part alone and even ones in the
-// odd part alone, which halves the work. descriptors.py packs the frequencies 1 to KEPT, odd ones first, in groups of
-// WIDTH: for each level WIDTH real parts, then WIDTH imaginary ones. The frequency 0 is the same at all turns.
+// Waves. If F is split into parts that are even and odd in t ↦ 1 − t, the even part has only odd frequencies and the
+// odd part has only even ones, which halves the work. descriptors.py packs the frequencies 1 to KEPT, odd ones first,
+// in groups of WIDTH: for each level, WIDTH real parts, then WIDTH imaginary ones. The frequency 0 is the same at all
+// turns.
 //
-// Turns. s, n + s, n − s and 2n − s, plain and mirrored, share cosines and sines; their correlations are computed
-// together, for WIDTH values of s at a time. `table` has, for each such block, WIDTH cosines and WIDTH sines for each
-// frequency, odd ones first. `codes` tells what each correlation belongs to: s, 2n + s if mirrored, −1 for none.
+// Turns. s, n + s, n − s and 2n − s, plain and mirrored, share cosines and sines. Their correlations are computed
+// together, for WIDTH values of s at a time. For each such block, `table` contains WIDTH cosines and WIDTH sines for
+// each frequency, odd ones first. `codes` contains the turn of each correlation: s, 2n + s if mirrored, or −1 for none.
 
 #include <algorithm>
 #include <bit>
@@ -27,20 +28,20 @@
 namespace radoncdt {
 namespace {
 
-constexpr Index WIDTH = LANES<float>;      // frequencies, or turns, in one vector of float
-constexpr Index GROUPS = 2;                // of odd frequencies, and as many of even ones
-constexpr Index KEPT = 2 * WIDTH * GROUPS;  // the highest frequency; with fewer, too many turns remain to be tried
+constexpr Index WIDTH = LANES<float>;      // frequencies, or turns, per vector of float; LANES in _interface.py
+constexpr Index GROUPS = 2;                // groups of odd frequencies, and the same number of even ones
+constexpr Index KEPT = 2 * WIDTH * GROUPS;  // highest frequency; KEPT in _interface.py
 constexpr Index SHARING = 8;               // turns that share cosines and sines
-constexpr double ROUNDING = 1e-5;  // of correlations in float, as a share of the norms: some hundred terms, 6e-8 each
-constexpr double SLACK = 1e-9;     // relative, for maps that just keep the limits
-constexpr int TRIED = 16;          // intervals between the angles of a step that are tried under several limits
+constexpr double ROUNDING = 1e-5;  // error of correlations, relative to the norms: some hundred terms, 6e-8 each
+constexpr double SLACK = 1e-9;     // relative tolerance of the limits
+constexpr int TRIED = 16;          // intervals between the angles of a step that are tried if the shear is limited
 constexpr double PI = 3.14159265358979323846;
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 constexpr double NONE = std::numeric_limits<double>::quiet_NaN();
 
-// Sums over the levels of re·re, im·im, re·im and im·re of all frequencies of x and y, WIDTH of each.
+// Sum re·re, im·im, re·im and im·re of x and y over the levels, for all frequencies, WIDTH at a time.
 void multiply(const float* x, const float* y, Index levels, float* products) {
-    const Index size = levels * 2 * WIDTH;  // of a group
+    const Index size = levels * 2 * WIDTH;  // numbers per group
     for (Index odd = 0; odd < GROUPS; ++odd) {
         Vector<float> sums[2][4] = {};  // two groups at a time: eight chains of additions
         for (Index k = 0; k < levels; ++k) {
@@ -61,9 +62,9 @@ void multiply(const float* x, const float* y, Index levels, float* products) {
     }
 }
 
-// Correlations at WIDTH turns s and all that share their cosines and sines. The results are `stride` apart.
+// Compute the correlations at WIDTH turns s and at all turns that share their cosines and sines, `stride` apart.
 void superpose(const float* __restrict products, const float* __restrict table, float* __restrict out, Index stride) {
-    Vector<float> sums[2][4] = {};  // of odd frequencies, of even ones
+    Vector<float> sums[2][4] = {};  // for odd and for even frequencies
     for (Index group = 0; group < GROUPS; ++group) {
         for (Index lane = 0; lane < WIDTH; ++lane) {
             for (Index parity = 0; parity < 2; ++parity) {
@@ -85,7 +86,7 @@ void superpose(const float* __restrict products, const float* __restrict table, 
                                        {ac - bd, -(ad + bc), ac2 - bd2, -(ad2 + bc2)}};
     for (Index mirrored = 0; mirrored < 2; ++mirrored) {
         const auto& [odd_cosines, odd_sines, even_cosines, even_sines] = parts[mirrored];
-        // s and n + s: half the circle on, odd frequencies change sign; then n − s and 2n − s
+        // s and n + s: after half the circle, odd frequencies change sign; then n − s and 2n − s
         const Vector<float> odd = odd_cosines + odd_sines, even = even_cosines + even_sines;
         const Vector<float> odd_back = odd_sines - odd_cosines, even_back = even_cosines - even_sines;
         float* row = out + 4 * mirrored * stride;
@@ -96,7 +97,7 @@ void superpose(const float* __restrict products, const float* __restrict table, 
     }
 }
 
-// The largest of some numbers, which are a multiple of WIDTH.
+// The largest of `count` numbers, where `count` is a multiple of WIDTH.
 float largest_of(const float* numbers, Index count) {
     Vector<float> most = load(numbers);
     for (Index k = WIDTH; k < count; k += WIDTH) {
@@ -106,7 +107,7 @@ float largest_of(const float* numbers, Index count) {
     return max_lane<float>(most);
 }
 
-// Σ (values[k] − circle[start + k · step])² over half the circle, or anything larger than `most` if it is that.
+// Σ (values[k] − circle[start + k · step])² over half the circle. If the sum exceeds `most`, it may be incomplete.
 template <class T>
 double square_distance(const T* circle, const T* values, Index n_angles, Index n_levels, Index start, Index step,
                        double most) {
@@ -133,7 +134,7 @@ double square_distance(const T* circle, const T* values, Index n_angles, Index n
     return total;
 }
 
-// AᵀA of the map of a rotation R by ψ/2: each entry is constant + cosine · cos ψ + sine · sin ψ.
+// AᵀA for the rotation R by ψ/2. Each entry is constant + cosine · cos ψ + sine · sin ψ.
 struct Square {
     struct Entry {
         double constant, cosine, sine;
@@ -156,16 +157,16 @@ struct Bounds {
 // The remainder of x divided by 2π, from −π to below π.
 double to_half_circles(double x) { return x - 2 * PI * std::floor((x + PI) / (2 * PI)); }
 
-// A plausible rotation within half a step of each of the n steps, then mirrored ones, out (2n,), NaN for none. Half a
-// circle on it is the same again.
+// Find a plausible rotation within half a step of each of the n steps, then mirrored ones: out (2n,), NaN for none.
+// They repeat after half the circle.
 //
-// The map is A = Σ_ν^{1/2} R Σ_μ^{-1/2}; AᵀA = Σ_μ^{-1/2} Rᵀ Σ_ν R Σ_μ^{-1/2} is linear in cosine and sine of ψ, twice
-// the angle of R. The scales have the product |det A| = √(det Σ_ν / det Σ_μ), and their squares the sum tr AᵀA, which is
-// least at one ψ and grows to both sides of it; so the aspect is decided exactly. Where the shear is limited, too, some
-// more angles of a step are tried.
+// The map is A = Σ_ν^{1/2} R Σ_μ^{-1/2}. AᵀA = Σ_μ^{-1/2} Rᵀ Σ_ν R Σ_μ^{-1/2} is linear in cosine and sine of ψ, twice
+// the angle of R. The product of the scales is |det A| = √(det Σ_ν / det Σ_μ), and the sum of their squares is tr AᵀA,
+// which is least at one ψ and grows on both sides of it, so the aspect is decided exactly. If the shear is also
+// limited, some more angles of a step are tried.
 void plausible(const double* moving, const double* fixed, const Limits& limits, Index n_angles, double* out) {
     std::fill(out, out + 2 * n_angles, NONE);
-    const double size = moving[0] + moving[2], other_size = fixed[0] + fixed[2];  // products of tiny numbers may vanish
+    const double size = moving[0] + moving[2], other_size = fixed[0] + fixed[2];  // products of tiny numbers may underflow
     const double xx = moving[0] / size, xy = moving[1] / size, yy = moving[2] / size;
     const double vxx = fixed[0] / other_size, vxy = fixed[1] / other_size, vyy = fixed[2] / other_size;
     const double root = std::sqrt(xx * yy - xy * xy);
@@ -191,13 +192,13 @@ void plausible(const double* moving, const double* fixed, const Limits& limits, 
         transformed(x, sign * y, -x, square.xx.cosine, square.yy.cosine, square.xy.cosine);
         transformed(y, -sign * x, -y, square.xx.sine, square.yy.sine, square.xy.sine);
         const double least = std::atan2(-(square.xx.sine + square.yy.sine), -(square.xx.cosine + square.yy.cosine));
-        // the largest shear; there is none a quarter of the circle away, up to the constant
+        // the angle of the largest shear; without the constant, there is no shear a quarter of the circle away
         const double lean = std::atan2(square.xy.sine, square.xy.cosine);
         const double size_of_lean = std::hypot(square.xy.cosine, square.xy.sine);
         const double ratio = size_of_lean > 0 ? -square.xy.constant / size_of_lean : 1;
         const double away = std::acos(std::min(std::max(ratio, -1.0), 1.0));
         const double goals[] = {least, lean + away, lean - away};
-        const int n_goals = shear_is_limited ? 3 : 1;  // otherwise only the least stretched map matters
+        const int n_goals = shear_is_limited ? 3 : 1;  // otherwise only the map that stretches least matters
         for (Index step = 0; step < n_angles; ++step) {
             const double psi = 2 * PI * static_cast<double>(step) / static_cast<double>(n_angles);
             double chosen = NONE;
@@ -228,7 +229,7 @@ public:
                correlations_.reserve(SHARING * stride_) && near_.reserve(2 * m_.n_angles);
     }
 
-    // Compare descriptor i of x from now on: open the full circle from its half.
+    // Choose descriptor i of x for the following comparisons: make the full circle from its half.
     void take(Index i) {
         i_ = i;
         const T* half = static_cast<const T*>(x_.values) + i * size();
@@ -243,8 +244,8 @@ public:
 
     Index size() const { return m_.n_angles * m_.n_levels; }
 
-    // Root mean square distance to descriptor j of y at the best turn, infinite if no turn is plausible, or any larger
-    // number if it is larger than the root mean square of `most`.
+    // The root mean square distance to descriptor j of y at the best turn; infinite if no turn is plausible. If the sum
+    // of squares exceeds `most`, the result may be any larger distance.
     double distance(Index j, double most) {
         return std::sqrt(least_square(j, most) / static_cast<double>(size()));
     }
@@ -292,12 +293,12 @@ private:
         return best;
     }
 
-    // Set the correlations of turns to −∞ that are not near a plausible one.
+    // Set the correlations of implausible turns to −∞.
     void exclude_implausible(Index j) {
         const Index n = m_.n_angles;
         plausible(x_.covariances + 3 * i_, y_.covariances + 3 * j, *m_.limits, n, near_.data());
         for (Index k = 0; k < count_; ++k) {
-            const Index code = m_.turns.codes[k];  // below 0: another place has the same turn
+            const Index code = m_.turns.codes[k];  // −1 if another place has the same turn
             if (code < 0 || std::isnan(near_[code % n + (code >= 2 * n ? n : 0)])) {
                 correlations_[k] = -std::numeric_limits<float>::infinity();
             }
@@ -361,7 +362,7 @@ Result nearest(const Waves* x, Index i, const Waves* y, Index n, const Matching*
 
 }  // namespace
 
-// See `radoncdt._interface.Kernels` for what these compute; _f32 and _f64 tell the precision of the values.
+// `radoncdt._interface.Kernels` documents these functions. _f32 and _f64 state the precision of the values.
 #define RADONCDT_FOR_PRECISION(T, SUFFIX)                                                                             \
     RADONCDT_EXPORT int radoncdt_least_distances_##SUFFIX(                                                            \
         const Waves* x, const Waves* y, const Matching* matching, int ascending, Index first_row, Index last_row,     \
@@ -383,7 +384,7 @@ Result nearest(const Waves* x, Index i, const Waves* y, Index n, const Matching*
 RADONCDT_FOR_PRECISION(float, f32)
 RADONCDT_FOR_PRECISION(double, f64)
 
-// An angle whose map is plausible within half a step of turn s, and, from 2n on, of mirrored ones; NaN for none.
+// Find an angle with a plausible map within half a step of each turn s and, from 2n on, of mirrored ones; NaN for none.
 RADONCDT_EXPORT int radoncdt_plausible_turns(const double* moving, const double* fixed, const Limits* limits,
                                              Index n_angles, double* angles) {
     Buffer<double> near;

@@ -1,4 +1,4 @@
-// Memory for the kernels, which throw no exceptions: a buffer says whether it could be allocated.
+// Memory for the kernels. They throw no exceptions, so a buffer reports whether it could be allocated.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@ public:
     Buffer& operator=(const Buffer&) = delete;
     ~Buffer() { std::free(data_); }
 
-    // Make room for `count` numbers. The content is lost if the buffer has to grow. Returns false if there is no memory.
+    // Make room for `count` numbers. The content is lost if the buffer has to grow. Returns false if there is no
+    // memory.
     [[nodiscard]] bool reserve(std::int64_t count) {
         const auto wanted = static_cast<std::size_t>(count > 0 ? count : 1);
         if (wanted <= size_) return true;
@@ -26,7 +27,7 @@ public:
         return data_ != nullptr;
     }
 
-    // The same, and set all numbers to zero.
+    // Make room for `count` numbers and set them to zero. Returns false if there is no memory.
     [[nodiscard]] bool reserve_zeros(std::int64_t count) {
         if (!reserve(count)) return false;
         for (std::int64_t i = 0; i < count; ++i) data_[i] = T(0);

@@ -1,4 +1,4 @@
-// Mean and covariance of an image, and robust ones.
+// Mean and covariance of an image, plain and robust.
 //
 // The moments of the image give those of every projection: mean_θ = ⟨m, θ⟩, std_θ² = θᵀΣθ. A pixel is a unit square, so
 // Σ contains the variance 1/12 of the square in x and y. All sums are in double and centred.
@@ -11,13 +11,13 @@
 namespace radoncdt {
 
 inline constexpr double PIXEL_VARIANCE = 1.0 / 12;
-inline constexpr int MAX_STEPS = 1000;       // of the iteration for robust moments
-inline constexpr double TOLERANCE = 1e-12;  // of robust moments, in standard deviations
+inline constexpr int MAX_STEPS = 1000;       // iterations after which robust moments count as unsettled
+inline constexpr double TOLERANCE = 1e-12;  // change of robust moments at convergence, in standard deviations
 
 template <class T>
 class MomentSums {
 public:
-    // Mean and covariance, with the origin at the centre of the box that the rows fill. False if there is no memory.
+    // Compute mean and covariance, with the origin at the centre of the box. False if there is no memory.
     [[nodiscard]] bool compute(const Lines<T>& rows, Moments& out) {
         const Index n_rows = rows.count, length = rows.length;
         if (!masses_.reserve_zeros(n_rows) || !leans_.reserve_zeros(n_rows)) return false;
@@ -68,7 +68,7 @@ private:
         const std::int32_t* runs = rows.runs;
         for (Index r = 0; r < rows.count; ++r, ++runs) {
             const T* line = rows.pixels + r * rows.pitch;
-            Sums even, odd;  // blocks in turn, so that an addition need not wait for the one before
+            Sums even, odd;  // alternating blocks, so that an addition need not wait for the one before
             for (; *runs != END; runs += 2) {
                 Vector<double> place = Vector<double>{0, 1, 2, 3} + static_cast<double>(runs[0]);
                 Index k = runs[0];
@@ -85,17 +85,17 @@ private:
     }
 };
 
-// Points with masses, in three arrays; the number of points is a multiple of 4, and those that fill up have no mass.
+// Points with masses, in three arrays. The number of points is a multiple of 4; points added for this have no mass.
 struct Points {
     const double *x, *y, *mass;
     Index count;
 };
 
-// Location and scatter of a Student t distribution with ν degrees of freedom, fitted to points of given masses, each of
-// which stands for a square of variance `extent` in x and y. Replaces the moments to begin with. Each step weights a
-// point by (ν + 2)/(ν + q), where q is its expected squared Mahalanobis distance, and takes weighted moments. The
-// scatter is divided by the sum of the weights, which leads to the same maximum of the likelihood in fewer steps than
-// dividing by the mass. Returns whether it converged.
+// Fit a Student t distribution with ν degrees of freedom to points with masses, each of which stands for a square of
+// variance `extent` in x and y. `moments` are the initial location and scatter, and are replaced by the final ones.
+// Each step weights a point by (ν + 2)/(ν + q), where q is its expected squared Mahalanobis distance, and computes
+// weighted moments. The scatter is divided by the sum of the weights, which leads to the same maximum of the likelihood
+// in fewer steps than dividing by the mass. Returns whether it converged.
 inline bool student_moments(const Points& points, double nu, double extent, Moments& moments) {
     for (int step = 0; step < MAX_STEPS; ++step) {
         const auto [mx, my, xx, xy, yy] = moments;
@@ -121,7 +121,7 @@ inline bool student_moments(const Points& points, double nu, double extent, Mome
         const double nyy = sum(wyy) / total - sy * sy + extent;
         moments = {mx + sx, my + sy, nxx, nxy, nyy};
         const double moved = a * sx * sx + 2 * b * sx * sy + d * sy * sy;
-        // how far Σ⁻¹ times the new Σ is from the unit matrix
+        // the largest deviation of Σ⁻¹ times the new Σ from the identity matrix
         const double changed = std::max(std::max(std::abs(a * nxx + b * nxy - 1), std::abs(b * nxy + d * nyy - 1)),
                                         std::max(std::abs(a * nxy + b * nyy), std::abs(b * nxx + d * nxy)));
         if (moved < TOLERANCE * TOLERANCE && changed < TOLERANCE) return true;

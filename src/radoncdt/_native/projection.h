@@ -2,8 +2,9 @@
 //
 // A pixel is a unit square. Its projection on (cos θ, sin θ), divided by the larger of the two in size, is the
 // trapezoid box(1) ∗ box(|q|) with a slope |q| ≤ 1. Along a line of pixels (a row where |cos θ| ≥ |sin θ|, else a
-// column) neighbours are one bin apart, so they all meet the bins alike and share three weights: the projection of a
-// line is a three-tap filter of its pixels, added at an offset, and from line to line the offset slides by q.
+// column) neighbours are one bin apart, so all pixels have the same position relative to the bins and share three
+// weights. The projection of a line is a three-tap filter of its pixels, added at an offset. From line to line, the
+// offset moves by q.
 #pragma once
 
 #include <cmath>
@@ -14,26 +15,27 @@ namespace radoncdt {
 
 inline constexpr Index GROUP = 4;  // directions projected in one pass, so that pixels are loaded once for all of them
 
-// Lines of float in one sum, and the same where equal terms round alike; see `lines_per_sum`.
+// Lines of float per sum, in general and where equal terms have equal rounding errors; see `lines_per_sum`.
 inline constexpr Index TALL = 64, SHORT = 32;
-inline constexpr Index ROOM = Index(1) << 20;  // bins of all sums of a direction, at most
+inline constexpr Index ROOM = Index(1) << 20;  // largest number of bins of all sums of a direction
 
-// A direction as the lines see it.
+// A direction relative to the lines.
 struct Direction {
     double cosine, sine;
     double along;  // signed width of a bin
-    double slope;  // bins that the projection slides from one line to the next
-    Index number;  // place in the caller's list
+    double slope;  // bins by which the projection moves from one line to the next
+    Index number;  // index in the caller's list
 };
 
-// A direction goes along the rows of an image or along its columns, whichever is nearer. On the diagonals both are
-// right; each takes one diagonal, so that neither rounding nor the opposite direction changes the answer.
+// A direction goes along the rows of an image or along its columns, whichever is closer. On a diagonal, both are
+// equally close. Rows take one diagonal and columns the other, so that neither rounding nor a reversal changes the
+// choice.
 inline bool goes_along_rows(double c, double s) {
     const double more = std::abs(c) - std::abs(s);
     return more > 1e-12 || (std::abs(more) <= 1e-12 && c * s > 0);
 }
 
-// Directions, those along rows first.
+// Directions. Those along rows come first.
 struct Sweep {
     Buffer<Direction> directions;
     Index n_rows = 0, count = 0;
@@ -55,10 +57,10 @@ struct Sweep {
     }
 };
 
-// The directions Σ^{-1/2}η of length 1, for directions η.
+// Compute the directions Σ^{-1/2}η/‖Σ^{-1/2}η‖ for directions η.
 inline void whiten(const double* cosines, const double* sines, Index n, double xx, double xy, double yy, double* c,
                    double* s) {
-    const double root = std::sqrt(xx * yy - xy * xy);  // of the determinant; Σ^{1/2} ∝ Σ + √det
+    const double root = std::sqrt(xx * yy - xy * xy);  // root of the determinant; Σ^{1/2} ∝ Σ + √det
     const double a = xx + root, b = xy, d = yy + root;
     for (Index w = 0; w < n; ++w) {  // the inverse of (a b; b d), up to a factor
         const double x = d * cosines[w] - b * sines[w], y = a * sines[w] - b * cosines[w];
@@ -70,22 +72,22 @@ inline void whiten(const double* cosines, const double* sines, Index n, double x
 // Adding and subtracting this rounds a double to the nearest integer, without an instruction that SSE2 does not have.
 inline constexpr double TO_WHOLE = 6755399441055744.0;  // 1.5 · 2⁵²
 
-// First bin and weights w₀ and w₂ of every line: the masses of the trapezoid box(1) ∗ box(|q|) in three bins.
+// Compute the first bin and the weights w₀ and w₂ of every line: the masses of box(1) ∗ box(|q|) in three bins.
 //
 // With 0 ≤ z < 1 the distance from the left end of the trapezoid to the next bin edge, they are
 //
 //     w₂ = max(|q| − z, 0)² / 2|q|,    w₀ = z − |q|/2 + w₂,    w₁ = 1 − w₀ − w₂.
 //
-// So along rows and columns, where q = 0, w₁ is 1, and nothing is rounded.
+// Exactly along rows and columns, q = 0 and w₁ = 1, so nothing is rounded.
 //
 // `start` + `lead` is the position, in bins, of the left edge of pixel 0 of the middle line. There are `depth` lists of
-// `n_bins` bins: the lines of a band take turns with two of them, the next band has the next two.
+// `n_bins` bins. The lines of a band are added alternately to two of them, those of the next band to the next two.
 template <class T>
 void taps(double slope, double start, Index lead, Index depth, Index n_bins, Index count, std::int32_t* __restrict starts,
           T* __restrict w0, T* __restrict w2) {
     const double size = std::abs(slope);
     const T width = static_cast<T>(size), half = static_cast<T>(0.5 * size);
-    const T curvature = static_cast<T>(size > 1e-30 ? 0.5 / size : 0.0);  // below, a line falls into one or two bins
+    const T curvature = static_cast<T>(size > 1e-30 ? 0.5 / size : 0.0);  // otherwise a pixel falls into one or two bins
     const double middle = 0.5 * static_cast<double>(count - 1), left_of_middle = start - 0.5 * size;
     const double bands = static_cast<double>(depth / 2) / static_cast<double>(count);
     const auto n = static_cast<std::int32_t>(count), bins = static_cast<std::int32_t>(n_bins);
@@ -105,9 +107,10 @@ void taps(double slope, double start, Index lead, Index depth, Index n_bins, Ind
     }
 }
 
-// How many lines to sum in one list; any number in double. A float sum of n equal terms can be wrong by n · 3e-8,
-// because they round alike. Terms are equal inside a shape of an even grey, and also at its edges where all lines meet
-// the bins alike: where the slope is close to 0 or ±1.
+// The number of lines to add up in one list; unlimited in double. The relative error of a float sum of n equal terms
+// can be n · 3e-8, because all additions round in the same direction. Terms are equal inside a shape of constant grey
+// value. If the slope is close to 0 or ±1, all lines have the same position relative to the bins, and terms are also
+// equal at the edges of the shape.
 template <class T>
 Index lines_per_sum(double slope) {
     if (sizeof(T) == sizeof(double)) return std::numeric_limits<std::int32_t>::max();
@@ -115,9 +118,9 @@ Index lines_per_sum(double slope) {
     return std::min(size, 1 - size) < 1.0 / 32 ? SHORT : TALL;
 }
 
-// How many lists of `n_bins` bins the lines take turns with, a power of two; they are added up afterwards. As many as
-// leave `height` lines to each, if there is room. At least two, so that a line need not wait for the sums of the one
-// before.
+// The number of lists of `n_bins` bins, a power of two, to which lines are added; the lists are added up afterwards.
+// There are enough lists for each to have at most `height` lines, if there is room. There are at least two, so that a
+// line need not wait for the sums of the one before.
 inline Index number_of_lists(Index n_lines, Index height, Index n_bins, Index room) {
     Index depth = 2;
     while (depth * height < n_lines && 2 * depth * n_bins <= room) depth *= 2;
@@ -126,8 +129,9 @@ inline Index number_of_lists(Index n_lines, Index height, Index n_bins, Index ro
 
 // sums[g][k] += the filtered line at k, for a run of bins first ≤ k < last and all directions g of a group.
 //
-// Filtered is w₀ · line[k] + w₁ · line[k − 1] + w₂ · line[k − 2]. The three weights sum to 1, so it is the middle pixel
-// and shares of the differences from it: two products, two weights in registers, and even greys without any rounding.
+// The filtered line is w₀ · line[k] + w₁ · line[k − 1] + w₂ · line[k − 2]. The three weights sum to 1, so it equals the
+// middle pixel plus shares of the differences from it. This takes two products and two weights in registers, and
+// constant grey values are not rounded.
 template <class T>
 RADONCDT_INLINE void add_filtered(T* const (&sums)[GROUP], const Block<T> (&w0)[GROUP],
                                   const Block<T> (&w2)[GROUP], const T* line, Index first, Index last) {
@@ -140,18 +144,18 @@ RADONCDT_INLINE void add_filtered(T* const (&sums)[GROUP], const Block<T> (&w0)[
         for (Index g = 0; g < GROUP; ++g) {
             results[g] = load_as<R>(sums[g] + k) + multiply_add(left, w2[g], multiply_add(right, w0[g], middle));
         }
-        // after all loads: the sums of a group do not overlap, which the compiler cannot know
+        // after all loads, because the compiler does not know that the sums of a group do not overlap
         for (Index g = 0; g < GROUP; ++g) store(sums[g] + k, results[g]);
     }
 }
 
-// Projects lines on groups of directions. Nothing that concerns a direction depends on the rest of its group.
+// Projects lines on groups of directions. The result for a direction does not depend on the others of its group.
 template <class T>
 class Projector {
 public:
-    Index n_bins[GROUP], lead[GROUP];  // bins of a direction, and those before the bin of pixel 0 where the slope is 0
+    Index n_bins[GROUP], lead[GROUP];  // bins of a direction, and bins before that of pixel 0 for slope 0
 
-    // Bins of the steepest projection.
+    // The number of bins of the widest projection.
     static Index most_bins(const Lines<T>& lines) { return lines.length + lines.count + 5 + BLOCK; }
 
     // False if there is no memory.
@@ -166,7 +170,7 @@ public:
     // Project on up to GROUP directions.
     void project(const Lines<T>& lines, const Direction* directions, Index count) {
         Index depth[GROUP];
-        for (Index g = 0; g < GROUP; ++g) {  // a group that is not full is filled up with its last direction
+        for (Index g = 0; g < GROUP; ++g) {  // an incomplete group repeats its last direction
             const double slope = directions[std::min(g, count - 1)].slope;
             lead[g] = static_cast<Index>(std::ceil(0.5 * std::abs(slope) * static_cast<double>(lines.count))) + 1;
             n_bins[g] = lines.length + 2 * lead[g] + 2 + BLOCK;
@@ -178,14 +182,14 @@ public:
         add_lines(lines);
         for (Index g = 0; g < count; ++g) {
             T* lists = list(g);
-            // the second half of the lists onto the first, until one is left
+            // add the second half of the lists to the first until one is left
             for (Index half = depth[g] / 2 * n_bins[g]; half >= n_bins[g]; half /= 2) {
                 for (Index b = 0; b < half; ++b) lists[b] += lists[half + b];
             }
         }
     }
 
-    // Masses of direction g, along the lines: in descending order of places where `along` is negative.
+    // The masses of direction g, along the lines: in descending order of places if `along` is negative.
     const T* masses(Index g) const { return sums_.data() + g * stride_; }
 
 private:
@@ -193,8 +197,9 @@ private:
     Buffer<std::int32_t> starts_;
     Index stride_ = 0;
 
-    // At least `count` numbers, such that the sums of the directions of a group are a quarter of a page apart, modulo
-    // pages. Processors take a load for one of a recent store if their addresses agree in the last 12 bits.
+    // A stride of at least `count` numbers such that the sums of the directions of a group are a quarter of a page
+    // apart, modulo pages. Processors delay a load if its address agrees with that of a recent store in the last 12
+    // bits.
     static Index spaced(Index count) {
         constexpr Index page = 4096 / sizeof(T);
         return (count + page - 1) / page * page + page / GROUP;

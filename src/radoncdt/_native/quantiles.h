@@ -1,5 +1,5 @@
-// Quantiles of masses in bins: inf{s : F(s) > t}, where F is linear inside a bin. At t = 1 it is the end of the last
-// bin with mass.
+// Quantiles of masses in bins: inf{s : F(s) > t}, where F is linear inside a bin. For t = 1, the end of the last bin
+// with mass.
 #pragma once
 
 #include <limits>
@@ -10,8 +10,8 @@ namespace radoncdt {
 
 inline constexpr Index STEP = 4;  // bins examined together when searching for a level
 
-// Cumulative sums, in double, of the masses of a group of directions, each in ascending order of places. The chains of
-// additions run side by side. out[g] has n_bins[g] + 1 + STEP places at least.
+// Compute cumulative sums, in double, of the masses of a group of directions, each in ascending order of places. The
+// chains of additions run in parallel. out[g] has room for at least n_bins[g] + 1 + STEP numbers.
 template <class T>
 void cumulate(const Projector<T>& projector, const Direction* directions, Index count, double* const (&out)[GROUP]) {
     const T* masses[GROUP];
@@ -47,13 +47,13 @@ public:
                above_.reserve(n_levels);
     }
 
-    // Where the cumulated masses first exceed each of the ascending levels, in bins. Levels are fractions of the whole.
-    // `cumulated` has STEP places more than there are edges, which are overwritten.
+    // Find the places, in bins, where the cumulated masses first exceed each of the ascending levels. Levels are shares
+    // of the total mass. `cumulated` has room for STEP more numbers than there are edges, which are overwritten.
     //
-    // Searching bin by bin stumbles over unpredictable branches. Instead every STEP-th edge marks, as if the levels
-    // were equispaced, the first level that is not below it. The last edge marked up to a level begins its bins, and
-    // among those the edges not above the level are counted. Comparisons that are hardly ever true correct what rounding
-    // or other levels make wrong in this.
+    // A search bin by bin would be slowed down by unpredictable branches. Instead, every STEP-th edge marks, as if the
+    // levels were equispaced, the first level that is not below it. The search for a level starts at the last edge that
+    // is marked up to it, and counts the edges that are not above the level. Comparisons that are rarely true correct
+    // the result if the levels are not equispaced, or because of rounding.
     void find(double* __restrict cumulated, Index n_bins, const double* __restrict levels, Index n,
               double* __restrict out) {
         Index last = n_bins - 1;

@@ -8,8 +8,8 @@
 namespace radoncdt {
 namespace {
 
-// The part of a unit square around 0 that is below a place on the axis (c, s). The extent of the square along the axis
-// is that of two intervals of lengths |c| and |s| together.
+// The part of a unit square around 0 whose projection on the axis (c, s) is below a place. The projection of the square
+// is the sum of two intervals of lengths |c| and |s|.
 double part_below(double place, double c, double s) {
     const double a = std::max(std::abs(c), 1e-6), b = std::max(std::abs(s), 1e-6);
     const double outer = (a + b) / 2, inner = (a - b) / 2;
@@ -21,13 +21,13 @@ double part_below(double place, double c, double s) {
     return std::min(std::max(total / (2 * a * b), 0.0), 1.0);
 }
 
-// From −1 to `most`; −1 for NaN. A place far outside the image must not overflow.
+// Convert to an index from −1 to `most`; −1 for NaN. A place far outside the image must not overflow.
 Index clamp_to(double value, Index most) {
     if (!(value > -1)) return -1;
     return value < static_cast<double>(most) ? static_cast<Index>(value) : most;
 }
 
-// From a place on to an end of the segment, the normal is the direction from the end, so ends are round.
+// Draw a segment. Beyond its ends, the normal is the direction from the end, so ends are round.
 void stroke(double* image, Index height, Index width, double x0, double y0, double x1, double y1, double thickness) {
     const double reach = thickness / 2 + 1, dx = x1 - x0, dy = y1 - y0, length = std::hypot(dx, dy);
     const double square = std::max(length * length, 1e-300);
@@ -58,7 +58,7 @@ void stroke(double* image, Index height, Index width, double x0, double y0, doub
 
 }  // namespace
 
-// Brighten pixels of an image (height, width) to the part of them that the line through some corners (n, 2), each
+// Brighten the pixels of an image (height, width) to the part of them that the line through corners (n, 2), each
 // (column, row), covers.
 RADONCDT_EXPORT int radoncdt_strokes(double* image, Index height, Index width, Index n, const double* corners,
                                      double thickness) {

@@ -1,8 +1,8 @@
 // Vectors, in the notation that GCC and clang share.
 //
-// `Vector` has 32 bytes for every instruction set, so that sums over lanes have one order everywhere; the compiler uses
-// two registers where they are shorter. `Register` has the size that an instruction handles at once, for loops in which
-// lanes are independent. `Block` is the same, except that eight doubles are one block for AVX-512.
+// `Vector` has 32 bytes for every instruction set, so that sums over lanes have the same order everywhere; the compiler
+// uses two registers if they are shorter. `Register` has the size of a register, for loops in which lanes are
+// independent. `Block` is the same, except that eight doubles are one block for AVX-512.
 #pragma once
 
 #include <algorithm>
@@ -85,8 +85,8 @@ RADONCDT_INLINE Vector<T> spread(T value) {
     return Vector<T>{} + value;
 }
 
-// a · b + c: rounded once where the instruction set has such an instruction, twice elsewhere. This is the only place
-// where a product and a sum are fused; the compiler is told not to do so itself (see build.py).
+// a · b + c, rounded once if the instruction set has such an instruction, and twice otherwise. This is the only place
+// where a product and a sum are fused; build.py tells the compiler not to fuse them elsewhere.
 template <class V>
 RADONCDT_INLINE V multiply_add(V a, V b, V c) {
     [[maybe_unused]] constexpr bool is_float = sizeof(a[0]) == sizeof(float);
@@ -124,7 +124,7 @@ RADONCDT_INLINE float sum(Vector<float> v) {
     return ((v[0] + v[4]) + (v[1] + v[5])) + ((v[2] + v[6]) + (v[3] + v[7]));
 }
 
-// The largest lane. By way of memory, because a variable that is indexed is kept out of registers.
+// The largest lane. This goes through memory, because a variable that is indexed is not kept in registers.
 template <class T, class V>
 RADONCDT_INLINE T max_lane(V v) {
     T lanes[sizeof(V) / sizeof(T)];
@@ -141,7 +141,7 @@ RADONCDT_INLINE bool any_bit(V v) {
     return some != 0;
 }
 
-// Four numbers as doubles.
+// Load four numbers as doubles.
 RADONCDT_INLINE Vector<double> load_doubles(const double* from) { return load(from); }
 RADONCDT_INLINE Vector<double> load_doubles(const float* from) {
 #if defined(__AVX__)
@@ -174,7 +174,7 @@ RADONCDT_INLINE std::uint64_t sign_bits(BitRegister<double> v) {
 #endif
 }
 
-// Which of N numbers satisfy a condition on registers, one bit each.
+// Which of N numbers satisfy a condition on registers: one bit per number.
 template <int N, class T, class Condition>
 RADONCDT_INLINE std::uint64_t bits_where(const T* numbers, Condition condition) {
     std::uint64_t bits = 0;
@@ -184,7 +184,7 @@ RADONCDT_INLINE std::uint64_t bits_where(const T* numbers, Condition condition) 
     return bits;
 }
 
-// Lanes 0, N, 1, N + 1, … of two registers of N lanes, and the other half of them.
+// zip_low: lanes 0, N, 1, N + 1, … of two registers of N lanes. zip_high: the other half of the lanes.
 template <class V, int... LANE>
 RADONCDT_INLINE V shuffle(V a, V b) {
 #if defined(__clang__)

@@ -1,7 +1,7 @@
-"""The kernels of `radoncdt._interface` in NumPy alone, for machines without the compiled ones.
+"""The kernels of `radoncdt._interface` in NumPy, for machines without the compiled ones.
 
 They compute the same as the compiled kernels, always in float64, and take about 25 times as long. ``method.py``
-contains the transforms as the paper writes them; both sets of kernels are tested against it.
+contains the transforms as the paper defines them. Both implementations are tested against it.
 """
 
 from radoncdt._numpy.fits import fit

@@ -1,4 +1,4 @@
-"""From images to the bounding boxes of their ink."""
+"""The bounding boxes of the ink of images."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -9,15 +9,17 @@ from numpy.typing import NDArray
 from radoncdt._interface import EMPTY, NEGATIVE, NOT_FINITE, Images, precision
 from radoncdt._typing import Floats
 
+__all__ = ["Box", "find_boxes", "precision_of"]
+
 WIDE_EXPONENT = 64
 """Pixels are rescaled only if the binary exponent of the largest is at least this, in absolute value."""
 
 
 class Box(NamedTuple):
-    """The bounding box of the ink of an image, in memory of its own, so that no result depends on what is around it."""
+    """The bounding box of the ink of an image, copied, so that results do not depend on the pixels around it."""
 
     pixels: Floats
-    """(height, width), in units of 2**exponent. The whole image if it is EMPTY; no pixels if it is NOT_FINITE."""
+    """(height, width), in units of 2**exponent. The whole image if it is EMPTY, and no pixels if it is NOT_FINITE."""
     x: float
     """The centre of the box, in pixels from the centre of the image."""
     y: float
@@ -26,20 +28,20 @@ class Box(NamedTuple):
     status: int
 
 
-def boxes(images: Images) -> Iterator[Box]:
-    """The box of every image; pixels are first rounded to the precision of the images."""
+def find_boxes(images: Images) -> Iterator[Box]:
+    """Find the box of every image. Pixels are first rounded to the precision of the images."""
     real = precision_of(images)
     for image in images:
-        with np.errstate(over="ignore"):  # long doubles that float64 cannot hold become infinite, see the status
-            yield _box(image.astype(real, copy=False))
+        with np.errstate(over="ignore"):  # long doubles may become infinite, which the status reports
+            yield _find_box(image.astype(real, copy=False))
 
 
 def precision_of(images: Images) -> type[np.float32] | type[np.float64]:
-    """The dtype of masses of these images."""
+    """The dtype of the masses of images."""
     return precision(images.dtype if isinstance(images, np.ndarray) else images[0].dtype)
 
 
-def _box(image: NDArray[Any]) -> Box:
+def _find_box(image: NDArray[Any]) -> Box:
     ink = image != 0
     status = NEGATIVE if (np.signbit(image) & ink).any() else 0
     size = np.maximum(image.max(), -image.min())

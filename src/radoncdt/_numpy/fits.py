@@ -5,6 +5,8 @@ from numpy.typing import NDArray
 
 from radoncdt._typing import Floats
 
+__all__ = ["LEAST", "WIDE", "fit"]
+
 WIDE = 2.5
 """Scale of the weights, in medians of the distances; a pair at this distance has a quarter of the weight."""
 
@@ -28,11 +30,11 @@ def fit(
     most: float,
     iterations: int,
 ) -> tuple[Floats, float]:
-    """Coefficients (k, 2) that bring the points base + terms · coefficients near targets, and how near they are."""
+    """Fit the points base + terms · coefficients to targets; return the coefficients (k, 2) and the misfit."""
     for step in range(iterations + 1):
         moved = base + np.einsum("ik,kc->ic", terms, coefficients)
-        forth, forth_squares = _closest(moved[some], targets)
-        back, back_squares = _closest(targets[few], moved)
+        forth, forth_squares = _find_closest(moved[some], targets)
+        back, back_squares = _find_closest(targets[few], moved)
         distances = np.sqrt(np.concatenate([forth_squares, back_squares]))
         if step == iterations:
             break
@@ -43,7 +45,7 @@ def fit(
         weighted = weights[:, None] * rows
         normal = np.einsum("pa,pb->ab", weighted, rows)
         right = np.einsum("pa,pc->ac", weighted, targets[aims] - base[points])
-        # the last term makes the solution unique for points on a line
+        # the last term makes the solution unique if the points are on a line
         normal += np.diag(ridge * points.size + 1e-9 * normal.diagonal().max())
         coefficients = np.linalg.solve(normal, right)
     limited = np.minimum(distances, most * size)
@@ -51,8 +53,8 @@ def fit(
     return coefficients.copy(), float(misfit)
 
 
-def _closest(places: Floats, others: Floats) -> tuple[NDArray[np.intp], Floats]:
-    """Index of the nearest of the others for each place, and the squared distances."""
+def _find_closest(places: Floats, others: Floats) -> tuple[NDArray[np.intp], Floats]:
+    """Find the index of the nearest of the others for each place, and the squared distance."""
     which, squares = np.empty(len(places), np.intp), np.empty(len(places))
     x, y = others.T.copy()
     step = max(1, AT_ONCE // len(others))

@@ -7,11 +7,13 @@ from numpy.typing import NDArray
 
 from radoncdt._typing import Floats
 
+__all__ = ["SAME_LEVEL", "SAME_PLACE", "quantile_masses", "transport"]
+
 SAME_PLACE = 1e-12
-"""Places that differ by less than this share of the width of a measure differ by rounding."""
+"""Places whose distance is below this share of the width of a measure are equal up to rounding."""
 
 SAME_LEVEL = 1e-14
-"""Levels that differ by no more than this differ by rounding."""
+"""Levels that differ by at most this are equal up to rounding."""
 
 AT_ONCE = 2**16
 """Number of edges in one temporary array."""
@@ -21,20 +23,20 @@ def quantile_masses(values: Floats, levels: Floats, edges: Floats) -> Floats:
     """Masses (n, n_edges − 1) between ascending edges (n, n_edges) of measures given by quantiles (n, n_levels).
 
     The cumulative function is the monotone cubic of Fritsch and Butland through the points (value, level); values that
-    are equal up to rounding are a jump. Beyond the first and the last value it ends in a tail. Mass on an edge is left
-    of it.
+    are equal up to rounding form a jump. Beyond the first and the last value there are tails. Mass on an edge counts to
+    its left.
     """
     out = np.empty((len(values), edges.shape[1] - 1))
     step = max(1, AT_ONCE // (edges.shape[1] + levels.size))
-    with np.errstate(all="ignore"):  # formulas are evaluated everywhere, and used where they hold
+    with np.errstate(all="ignore"):  # formulas are evaluated everywhere, and used where they are valid
         for some in (slice(k, k + step) for k in range(0, len(values), step)):
-            below = _cumulative(values[some], levels, edges[some])
+            below = _evaluate_cumulative(values[some], levels, edges[some])
             out[some] = np.maximum(np.diff(below, axis=1), 0.0)
     return out
 
 
-def _cumulative(q: Floats, levels: Floats, edges: Floats) -> Floats:
-    """The cumulative functions at the edges."""
+def _evaluate_cumulative(q: Floats, levels: Floats, edges: Floats) -> Floats:
+    """Evaluate the cumulative functions at the edges."""
     n = levels.size
     # width[k] and secant[k] belong to the interval before value k; those at both ends are 0, as at a jump
     steps = np.diff(q, axis=1)
@@ -67,7 +69,7 @@ def _cumulative(q: Floats, levels: Floats, edges: Floats) -> Floats:
 
 
 def _end_slope(h0: Floats, h1: Floats, d0: Floats, d1: Floats) -> Floats:
-    """Slope of the parabola through three points at the first of them, limited to half and twice the first secant's.
+    """Slope of the parabola through three points at the first of them, between half and twice the first secant.
 
     `h0` and `h1` are the widths of the two intervals, `d0` and `d1` their secants.
     """
@@ -76,7 +78,7 @@ def _end_slope(h0: Floats, h1: Floats, d0: Floats, d1: Floats) -> Floats:
 
 
 def _tail(mass: float, distance: Floats, h0: Floats, h1: Floats, d0: Floats, d1: Floats) -> Floats:
-    """Mass of the tail beyond a distance from its beginning: mass · (1 − distance/L)^k, k and L from F′ and F″ there.
+    """Mass of a tail beyond a distance from its beginning: mass · (1 − distance/L)^k, k and L from F′ and F″ there.
 
     The exponent is 1 for a uniform measure, 3/2 for a disc, and large for a Gaussian.
     """
@@ -133,14 +135,14 @@ def _distance(a: _Pieces, b: _Pieces, p: float) -> float:
 
 
 def _differences(a: _Pieces, b: _Pieces) -> tuple[Floats, Floats, Floats]:
-    """Differences of the quantile functions where each common piece of both begins and where it ends, and its mass."""
+    """Differences of the quantile functions at the beginning and the end of each common piece, and its mass."""
     order, joined = _merge(a.levels, b.levels)
     ended_a = np.cumsum(order < a.levels.size)
     ended_b = np.arange(1, order.size + 1) - ended_a
     new = np.flatnonzero(~joined)
     until = np.concatenate([a.levels, b.levels])[order[new]]
     i, j = (np.concatenate([[0], ended])[new] for ended in (ended_a, ended_b))
-    both = (i < a.levels.size) & (j < b.levels.size)  # the rest of the longer one is rounding
+    both = (i < a.levels.size) & (j < b.levels.size)  # the rest of the longer one is due to rounding
     until, i, j = until[both], i[both], j[both]
     level = np.concatenate([[0.0], until[:-1]])
     (x0, x1), (y0, y1) = _quantiles(a, i, level, until), _quantiles(b, j, level, until)
@@ -148,8 +150,8 @@ def _differences(a: _Pieces, b: _Pieces) -> tuple[Floats, Floats, Floats]:
 
 
 def _quantiles(pieces: _Pieces, i: NDArray[np.intp], level: Floats, until: Floats) -> tuple[Floats, Floats]:
-    """Quantiles at the levels where parts of the pieces i, which ascend, begin and where they end."""
-    begin = level[np.searchsorted(i, i)]  # of the first part of the piece
+    """Quantiles at the beginning and the end of parts of the pieces i, which ascend."""
+    begin = level[np.searchsorted(i, i)]  # level of the first part of the piece
     whole = pieces.levels[i] - begin
     x0, x1 = pieces.begins[i], pieces.ends[i]
     slope = np.divide(x1 - x0, whole, out=np.zeros(i.size), where=whole > 0)
@@ -158,17 +160,17 @@ def _quantiles(pieces: _Pieces, i: NDArray[np.intp], level: Floats, until: Float
 
 
 def _merge(a: Floats, b: Floats) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """The order of the levels of both, b's numbered after a's, and whether each is the same as the one before.
+    """Merge levels: their order, with those of b numbered after those of a, and whether each equals the one before.
 
-    Levels that differ by no more than SAME_LEVEL are the same, because rounding must not pair a point with its
-    partner's neighbour.
+    Levels that differ by at most SAME_LEVEL count as equal, because rounding must not pair a point with its partner's
+    neighbour.
     """
     levels = np.concatenate([a, b])
     order = np.argsort(levels, kind="stable")
     ascending, from_a = levels[order], order < a.size
     close = np.concatenate([[False], ascending[1:] <= ascending[:-1] + SAME_LEVEL])  # to the one before
     joined = close & np.concatenate([[False], from_a[1:] != from_a[:-1]])
-    crowded = close & np.concatenate([close[1:], [False]])  # three or more in a row are merged one by one
+    crowded = close & np.concatenate([close[1:], [False]])  # three or more that are nearly equal are merged one by one
     done = 0
     for k in np.flatnonzero(crowded).tolist():
         if k >= done:
@@ -180,7 +182,7 @@ def _merge(a: Floats, b: Floats) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
 
 
 def _merge_one_by_one(order: NDArray[np.intp], levels: Floats, size: int) -> tuple[list[int], list[bool]]:
-    """`_merge` for some levels in ascending order, in which several are nearly the same; a has the first `size`."""
+    """Merge ascending levels of which several are nearly equal. Those below `size` belong to a."""
     of_a, of_b = order[order < size].tolist(), order[order >= size].tolist()
     merged: list[int] = []
     joined: list[bool] = []
@@ -198,7 +200,7 @@ def _merge_one_by_one(order: NDArray[np.intp], levels: Floats, size: int) -> tup
 
 
 def _mean_power(d0: Floats, d1: Floats, p: float) -> Floats:
-    """Mean of |d|^p while d goes evenly from d0 to d1, both of size 1 at most."""
+    """Mean of |d|^p for d that moves uniformly from d0 to d1, both of absolute value at most 1."""
     if p == 2:
         return (d0 * d0 + d0 * d1 + d1 * d1) / 3
     a, b = np.minimum(np.abs(d0), np.abs(d1)), np.maximum(np.abs(d0), np.abs(d1))
@@ -207,5 +209,5 @@ def _mean_power(d0: Floats, d1: Floats, p: float) -> Floats:
         across = (a ** (p + 1) + b ** (p + 1)) / ((p + 1) * (a + b))
         near = middle**p * (1 + p * (p - 1) / 6 * (bend / middle) ** 2)
         far = (b ** (p + 1) - a ** (p + 1)) / ((p + 1) * (b - a))
-    # where a and b are nearly the same, the difference of powers would cancel
+    # if a and b are nearly equal, the difference of powers would suffer from cancellation
     return np.select([b == 0, (d0 < 0) != (d1 < 0), p * bend < 1e-3 * middle], [0.0, across, near], far)

@@ -1,7 +1,7 @@
 """Comparing descriptors: all rotations and reflections of one circle of curves against another.
 
 A descriptor is N_η(t) on the half circle; the other half is −N_η(1 − t). The distance of two, F and G, at a turn is the
-root mean square of G_k − F_{k−s}, or, mirrored, of G_k − F_{s−k}; s = 0, …, 2n − 1 counts steps of the circle. The
+root mean square of G_k − F_{k−s} or, if mirrored, of G_k − F_{s−k}; s = 0, …, 2n − 1 counts steps of the circle. The
 distance at the best turn is evaluated directly, because ‖F‖² + ‖G‖² − 2⟨F, G⟩ suffers from cancellation. Only few turns
 have to be tried: the low frequencies along the circle give the correlations at all turns at once, and the error is at
 most the product of the norms of the higher frequencies. The result is the same as if all turns were tried.
@@ -13,14 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt._interface import KEPT, LANES, Limits, Waves
-from radoncdt._numpy.plausibility import plausible_angles
+from radoncdt._numpy.plausibility import find_plausible_angles
 from radoncdt._typing import Floats
+
+__all__ = ["GROUPS", "ROUNDING", "least_distances", "nearest", "within"]
 
 GROUPS = KEPT // (2 * LANES)
 """Number of groups of odd frequencies in the waves, and also of even ones."""
 
 ROUNDING = 1e-5
-"""Error of correlations due to waves in float32, as a share of the norms."""
+"""Error of correlations, relative to the norms, because the waves are in float32."""
 
 AT_ONCE = 2**16
 """Number of elements of a temporary array."""
@@ -77,7 +79,7 @@ def nearest(
     distances: Floats,
     numbers: NDArray[np.intp],
 ) -> None:
-    """Distances and numbers of the descriptors of y nearest to descriptor i of x, as many as there is room for."""
+    """Find the descriptors of y nearest to descriptor i of x: their distances and numbers, as many as these hold."""
     found: list[tuple[float, int]] = []
     position, count = 0, distances.size
     while position < order.size and bounds[order[position]] <= _farthest(found, distances.size):
@@ -93,14 +95,14 @@ def nearest(
 
 
 def _farthest(found: list[tuple[float, int]], room: int) -> float:
-    """The largest distance that another entry may have."""
+    """The largest distance at which another entry is still among the nearest."""
     return found[-1][0] if len(found) == room else np.inf
 
 
 def _distances(
     x: Waves, i: int, y: Waves, columns: NDArray[np.intp], reflections: bool, limits: Limits | None
 ) -> Floats:
-    """Distances of descriptor i of x to some of y, at the best turns; infinite where no turn is plausible."""
+    """Distances of descriptor i of x to some of y, at the best turns; infinite if no turn is plausible."""
     half = x.values[i].astype(np.float64)
     circle = np.concatenate([half, -half[:, ::-1]])
     phases = np.pi / len(half) * (_frequencies()[:, None] * np.arange(len(circle)) % len(circle))
@@ -110,9 +112,9 @@ def _distances(
     for some in (slice(k, k + step) for k in range(0, columns.size, step)):
         plain, mirrored = _products(x, i, y, columns[some])
         turned = [each.real @ cosines - each.imag @ sines for each in (plain, mirrored)[: 1 + reflections]]
-        correlations = np.concatenate(turned, axis=1)  # (n, 2n_angles), or twice as many
+        correlations = np.concatenate(turned, axis=1)  # (n, 2·n_angles), or (n, 4·n_angles) with reflections
         if limits is not None:
-            near = plausible_angles(x.covariances[i], y.covariances[columns[some]], limits, len(half))
+            near = find_plausible_angles(x.covariances[i], y.covariances[columns[some]], limits, len(half))
             near = np.tile(near[:, : 1 + reflections], 2)  # the same for the other half of the circle
             correlations[np.isnan(near).reshape(correlations.shape)] = -np.inf
         error = x.norms[i] * y.norms[columns[some]]
@@ -136,8 +138,8 @@ def _products(
 ) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
     """Sums over the levels of x̄ · y and of x · y, (n, KEPT) each, of the waves of descriptor i of x and some of y.
 
-    Times e^{iφ}, with φ the frequency times the angle of a turn, their real parts add up to the correlations at plain
-    and at mirrored turns.
+    Multiplied by e^{iφ}, where φ is the frequency times the angle of a turn, their real parts add up to the
+    correlations at plain and at mirrored turns.
     """
     halves = (x.values.shape[2] + 1) // 2
     own = x.waves[i].reshape(2, GROUPS, halves, 2, LANES).astype(np.float64)

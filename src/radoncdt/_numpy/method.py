@@ -10,6 +10,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from radoncdt._typing import Floats
 
+__all__ = [
+    "back_projection",
+    "bin_quantile",
+    "moments",
+    "nrcdt",
+    "pool",
+    "radon",
+    "rcdt",
+    "sample_quantile",
+    "whiten_angles",
+]
+
 
 def pixel_centres(shape: tuple[int, ...]) -> tuple[Floats, Floats]:
     """Centres x and y, (H, W) each, of the pixels of an image."""
@@ -39,7 +51,7 @@ def pixel_shares(shape: tuple[int, ...], angle: float, edges: Floats) -> tuple[N
     """Strips that each pixel can reach, and its share in each: (5, H, W) each.
 
     The projection of a pixel is at most two strips wide, so it reaches one strip beyond that of its centre. One more
-    on each side is looked at, because rounding may move a centre over an edge. Beyond the edges shares are 0.
+    strip on each side is included, because rounding may move a centre across an edge. Beyond the edges, shares are 0.
     """
     x, y = pixel_centres(shape)
     centre = np.cos(angle) * x + np.sin(angle) * y
@@ -115,7 +127,7 @@ def nrcdt(image: ArrayLike, angles: ArrayLike, levels: ArrayLike, edges: Floats)
     return np.asarray((values - (theta @ mean)[:, None]) / std[:, None])
 
 
-def whitened(angles: ArrayLike, covariance: ArrayLike) -> Floats:
+def whiten_angles(angles: ArrayLike, covariance: ArrayLike) -> Floats:
     """Angles of the directions θ = Σ^{-1/2}η/‖Σ^{-1/2}η‖ for angles of directions η of the whitened measure.
 
     The whitened measure is Σ^{-1/2}(μ − m). Its R-CDT along η is N_θ[μ]. An affine map of μ rotates or reflects it.

@@ -4,8 +4,10 @@ import numpy as np
 
 from radoncdt._typing import Floats
 
+__all__ = ["MAX_STEPS", "PIXEL_VARIANCE", "TOLERANCE", "collect_ink", "compute_box_moments", "student_moments"]
+
 MAX_STEPS = 1000
-"""Fixed-point iterations after which robust moments count as unsettled."""
+"""Number of fixed-point iterations after which robust moments count as unsettled."""
 
 TOLERANCE = 1e-12
 """Robust moments have converged when a step moves them by less than this many standard deviations."""
@@ -14,8 +16,8 @@ PIXEL_VARIANCE = 1 / 12
 """Variance of a unit square in x and in y."""
 
 
-def box_moments(pixels: Floats) -> Floats:
-    """Mean (x, y) and covariance (xx, xy, yy) of the pixels of a box, seen from its centre: (5,)."""
+def compute_box_moments(pixels: Floats) -> Floats:
+    """Compute mean (x, y) and covariance (xx, xy, yy) of the pixels of a box, relative to its centre: (5,)."""
     height, width = pixels.shape
     rows, columns = np.arange(height), np.arange(width)
     masses = pixels.sum(axis=1)
@@ -29,19 +31,19 @@ def box_moments(pixels: Floats) -> Floats:
     return np.array([column - 0.5 * (width - 1), 0.5 * (height - 1) - row, xx, xy, yy])
 
 
-def ink_points(pixels: Floats) -> Floats:
-    """Places x and y, seen from the centre of the box, and masses of the pixels with ink: (3, n)."""
+def collect_ink(pixels: Floats) -> Floats:
+    """Collect the pixels with ink: x and y relative to the centre of the box, and the masses, (3, n)."""
     height, width = pixels.shape
     i, j = np.nonzero(pixels)
     return np.stack([j - 0.5 * (width - 1), 0.5 * (height - 1) - i, pixels[i, j]])
 
 
 def student_moments(points: Floats, nu: float, extent: float, moments: Floats) -> tuple[Floats, bool]:
-    """Location and scatter (5,) of a Student t distribution fitted to points, and whether that converged.
+    """Fit a Student t distribution to points; return its location and scatter (5,), and whether that converged.
 
-    Each step weights a point by (ν + 2)/(ν + q), q its expected squared Mahalanobis distance, and computes weighted
-    moments. The scatter is divided by the sum of the weights, not by the mass, which leads to the same maximum of the
-    likelihood in fewer steps.
+    Each step weights a point by (ν + 2)/(ν + q), where q is its expected squared Mahalanobis distance, and computes
+    weighted moments. The scatter is divided by the sum of the weights, not by the mass, which leads to the same maximum
+    of the likelihood in fewer steps.
     """
     px, py, mass = points
     for _ in range(MAX_STEPS):
@@ -60,7 +62,7 @@ def student_moments(points: Floats, nu: float, extent: float, moments: Floats) -
         nyy = (wy * y).sum() / total - sy * sy + extent
         moments = np.array([mx + sx, my + sy, nxx, nxy, nyy])
         moved = a * sx * sx + 2 * b * sx * sy + d * sy * sy
-        # how far Σ⁻¹ times the new Σ is from 1
+        # the largest deviation of Σ⁻¹ times the new Σ from the identity matrix
         changed = max(
             abs(a * nxx + b * nxy - 1), abs(b * nxy + d * nyy - 1), abs(a * nxy + b * nyy), abs(b * nxx + d * nxy)
         )

@@ -1,4 +1,4 @@
-"""Which rotations and reflections of a descriptor belong to plausible maps."""
+"""The rotations and reflections of a descriptor that belong to plausible maps."""
 
 import math
 
@@ -7,29 +7,31 @@ import numpy as np
 from radoncdt._interface import Limits
 from radoncdt._typing import Floats
 
+__all__ = ["SLACK", "TRIED", "find_plausible_angles", "plausible_turns"]
+
 SLACK = 1e-9
 """Relative tolerance of the limits."""
 
 TRIED = 16
-"""Number of intervals between the angles of a step that are tried if several limits have to be kept at once."""
+"""Number of intervals between the angles of a step that are tried if the shear is limited."""
 
 
 def plausible_turns(moving: Floats, fixed: Floats, limits: Limits, n_angles: int) -> Floats:
-    """An angle (4·n_angles,) with a plausible map within half a step of each turn, mirrored ones last; NaN for none."""
-    plain, mirrored = plausible_angles(moving, fixed[None], limits, n_angles)[0]
+    """Find an angle (4·n_angles,) with a plausible map within half a step of each turn, mirrored ones last, or NaN."""
+    plain, mirrored = find_plausible_angles(moving, fixed[None], limits, n_angles)[0]
     return np.concatenate([plain, plain + np.pi, mirrored, mirrored + np.pi])
 
 
-def plausible_angles(moving: Floats, fixed: Floats, limits: Limits, n_angles: int) -> Floats:
-    """A plausible rotation within half a step of each step of half the circle, plain and mirrored; NaN for none.
+def find_plausible_angles(moving: Floats, fixed: Floats, limits: Limits, n_angles: int) -> Floats:
+    """Find a plausible rotation within half a step of each step of half the circle, plain and mirrored, or NaN.
 
     `moving` (3,) and `fixed` (n, 3) are covariances xx, xy, yy; the result is (n, 2, n_angles). The other half of the
     circle has the same maps, up to the sign. The map is A = Σ_ν^{1/2} R Σ_μ^{-1/2}, and AᵀA is linear in cosine and
-    sine of twice the angle of R, ψ. The scales have the product |det A| = √(det Σ_ν/det Σ_μ), and their squares the sum
-    tr AᵀA, which is smallest at one ψ and grows on both sides of it, so the aspect is decided exactly. If the shear is
-    limited, too, some more angles of a step are tried.
+    sine of ψ, twice the angle of R. The product of the scales is |det A| = √(det Σ_ν/det Σ_μ), and the sum of their
+    squares is tr AᵀA, which is least at one ψ and grows on both sides of it, so the aspect is decided exactly. If the
+    shear is also limited, some more angles of a step are tried.
     """
-    # Nothing is plausible for singular covariances, nor for sizes whose ratio float64 cannot hold.
+    # No map is plausible for singular covariances, or for sizes whose ratio float64 cannot represent.
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         constant, cosine, sine, area, change = _squares(moving, fixed)
         widest = (limits.aspect + 1 / limits.aspect) * (1 + SLACK) * area
@@ -83,7 +85,7 @@ def _squares(moving: Floats, fixed: Floats) -> tuple[Floats, Floats, Floats, Flo
 
 
 def _goals(constant: Floats, cosine: Floats, sine: Floats) -> list[Floats]:
-    """Angles ψ, (n, 2, 1) each, where tr AᵀA is smallest, and two where there is no shear, or the least."""
+    """The angle ψ at which tr AᵀA is least, and two angles at which the shear is 0 or least, (n, 2, 1) each."""
     best = np.arctan2(-(sine[0] + sine[1]), -(cosine[0] + cosine[1]))
     lean, size_of_lean = np.arctan2(sine[2], cosine[2]), np.hypot(cosine[2], sine[2])  # the largest xy
     ratio = np.divide(-constant[2], size_of_lean, out=np.ones_like(lean), where=size_of_lean > 0)

@@ -2,8 +2,9 @@
 
 A pixel is a unit square. Its projection on (cos θ, sin θ), divided by the larger of the two in size, is the trapezoid
 box(1) ∗ box(|q|) with a slope |q| ≤ 1. Along a *line* of pixels (a row where |cos θ| ≥ |sin θ|, else a column)
-neighbours are one bin apart, so they all meet the bins alike and share three weights. The projection of a line is
-therefore a three-tap filter of its pixels, added at an offset, and from line to line the offset slides by q.
+neighbours are one bin apart, so all pixels have the same position relative to the bins and share three weights. The
+projection of a line is therefore a three-tap filter of its pixels, added at an offset. From line to line, the offset
+moves by q.
 
 Sums are computed by `np.einsum` and `np.bincount`, not by BLAS, whose rounding may depend on the number of threads.
 """
@@ -17,34 +18,36 @@ from numpy.typing import NDArray
 
 from radoncdt._typing import Floats
 
+__all__ = ["Strips", "Sweep", "make_sweep", "project", "smear", "whiten_directions"]
+
 FEW = 2**17
-"""Elements of a temporary array that is small enough for any image: 1 MB."""
+"""Number of elements of a temporary array, 1 MB, that is acceptable for any image."""
 
 PIXEL_COST = 10
 """Adding a single pixel takes as long as adding this many elements of shifted lines (measured)."""
 
 DIAGONAL = 1e-12
-"""A direction whose cosine and sine differ by no more than this in size is on a diagonal."""
+"""A direction is on a diagonal if the absolute values of its cosine and sine differ by at most this."""
 
 
 class Sweep(NamedTuple):
-    """Directions as lines of pixels see them; arrays (n_angles,)."""
+    """Directions relative to lines of pixels; arrays (n_angles,)."""
 
     cosines: Floats
     sines: Floats
     along: Floats
     """The signed width of a bin: the step from one pixel of a line to the next."""
     slopes: Floats
-    """Bins by which the projection slides from one line to the next."""
+    """Number of bins by which the projection moves from one line to the next."""
     by_rows: NDArray[np.bool_]
-    """Whether the lines are rows, from the top down, or else columns, from left to right and each upwards."""
+    """Whether the lines are rows, from the top down, and not columns, from left to right and each upwards."""
 
 
-def sweep_of(cosines: Floats, sines: Floats) -> Sweep:
-    """Directions as lines of pixels see them.
+def make_sweep(cosines: Floats, sines: Floats) -> Sweep:
+    """Choose rows or columns for every direction, whichever is closer.
 
-    On the diagonals both rows and columns are right. One diagonal goes with the rows, the other with the columns, so
-    that neither rounding nor the opposite direction changes the answer.
+    On a diagonal, both are equally close. Rows take one diagonal and columns the other, so that neither rounding nor a
+    reversal changes the choice.
     """
     excess = np.abs(cosines) - np.abs(sines)
     by_rows = np.where(np.abs(excess) <= DIAGONAL, cosines * sines > 0, excess > 0)
@@ -53,20 +56,20 @@ def sweep_of(cosines: Floats, sines: Floats) -> Sweep:
     return Sweep(cosines, sines, along, np.clip(across / along, -1.0, 1.0), by_rows)
 
 
-def whitened(cosines: Floats, sines: Floats, covariance: Floats) -> tuple[Floats, Floats]:
-    """Cosines and sines of the directions Σ^{-1/2}η/‖Σ^{-1/2}η‖ for directions η; Σ is given by xx, xy, yy."""
+def whiten_directions(cosines: Floats, sines: Floats, covariance: Floats) -> tuple[Floats, Floats]:
+    """Compute cosines and sines of Σ^{-1/2}η/‖Σ^{-1/2}η‖ for directions η; Σ is given by xx, xy, yy."""
     xx, xy, yy = covariance
-    root = np.sqrt(xx * yy - xy * xy)  # of the determinant; Σ^{1/2} is Σ + √det, up to a factor
+    root = np.sqrt(xx * yy - xy * xy)  # root of the determinant; Σ^{1/2} ∝ Σ + √det
     c, s = (yy + root) * cosines - xy * sines, (xx + root) * sines - xy * cosines
     length = np.hypot(c, s)
     return c / length, s / length
 
 
-def _taps(slopes: Floats, starts: Floats, n_lines: int) -> tuple[NDArray[np.int64], Floats]:
-    """First bin (n, n_lines) and weights w₀, w₁, w₂ (n, 3, n_lines) of every line, for n directions.
+def _compute_taps(slopes: Floats, starts: Floats, n_lines: int) -> tuple[NDArray[np.int64], Floats]:
+    """Compute the first bin (n, n_lines) and the weights w₀, w₁, w₂ (n, 3, n_lines) of every line, for n directions.
 
-    They are the masses of the trapezoid box(1) ∗ box(|q|) in three bins. With 0 ≤ z < 1 the distance from the left end
-    of the trapezoid to the next edge,
+    The weights are the masses of the trapezoid box(1) ∗ box(|q|) in three bins. If 0 ≤ z < 1 is the distance from the
+    left end of the trapezoid to the next edge,
 
         w₂ = max(|q| − z, 0)² / 2|q|,    w₀ = z − |q|/2 + w₂,    w₁ = 1 − w₀ − w₂.
 
@@ -76,7 +79,7 @@ def _taps(slopes: Floats, starts: Floats, n_lines: int) -> tuple[NDArray[np.int6
     left = slopes[:, None] * (np.arange(n_lines) - 0.5 * (n_lines - 1)) + (starts[:, None] - 0.5 * width)
     first = np.ceil(left) - 1.0
     z = 1.0 - (left - first)
-    curvature = np.where(width > 1e-30, 0.5 / np.maximum(width, 1e-30), 0.0)  # below that, w₂ is 0
+    curvature = np.where(width > 1e-30, 0.5 / np.maximum(width, 1e-30), 0.0)  # for smaller slopes, w₂ is 0
     third = np.maximum(width - z, 0.0) ** 2 * curvature
     w0 = np.maximum(z - 0.5 * width + third, 0.0)
     return first.astype(np.int64), np.stack([w0, 1.0 - w0 - third, third], axis=1)
@@ -95,7 +98,7 @@ class Strips(NamedTuple):
     """Number of pixels of a line."""
 
 
-def strips(pixels: Floats, sweep: Sweep) -> Iterator[Strips]:
+def project(pixels: Floats, sweep: Sweep) -> Iterator[Strips]:
     """Project a box of pixels on all directions, some at a time."""
     for by_rows in (True, False):
         lines = pixels if by_rows else np.ascontiguousarray(pixels[::-1].T)
@@ -103,7 +106,7 @@ def strips(pixels: Floats, sweep: Sweep) -> Iterator[Strips]:
         n_lines, length = lines.shape
         widest = length + 2 * _reach(np.ones(1), n_lines)
         ink = np.nonzero(lines)
-        # Shifted lines of a drawing are mostly zeros, and those of an image with short lines are many times the image.
+        # Shifted lines of a drawing are mostly zeros, and those of an image with short lines take much more memory.
         room = max(FEW, 8 * pixels.size)
         one_by_one = PIXEL_COST * ink[0].size < n_lines * (length + widest) // 2 or (n_lines + 1) * widest > room
         if one_by_one:
@@ -114,13 +117,13 @@ def strips(pixels: Floats, sweep: Sweep) -> Iterator[Strips]:
         for some in (members[k : k + at_once] for k in range(0, members.size, at_once)):
             slopes = sweep.slopes[some]
             reach = _reach(slopes, n_lines)
-            first, weights = _taps(slopes, np.zeros(some.size), n_lines)
+            first, weights = _compute_taps(slopes, np.zeros(some.size), n_lines)
             first += reach  # after rounding, so that a direction does not depend on the others of its block
             width = length + 2 * reach
             if one_by_one:
-                sums = _pixel_by_pixel(values, ink, first, weights, width)
+                sums = _add_pixels(values, ink, first, weights, width)
             else:
-                sums = _line_by_line(padded, first, weights, width)
+                sums = _add_lines(padded, first, weights, width)
             masses = np.zeros((some.size, width + 2))
             for k in range(3):
                 masses[:, k : k + width] += sums[:, k]
@@ -136,10 +139,10 @@ def _reach(slopes: Floats, n_lines: int) -> int:
     return int(np.ceil(0.5 * np.abs(slopes).max() * n_lines)) + 1
 
 
-def _line_by_line(padded: Floats, first: NDArray[np.int64], weights: Floats, width: int) -> Floats:
-    """Sums (n, 3, width) of the shifted lines, with each of their three weights.
+def _add_lines(padded: Floats, first: NDArray[np.int64], weights: Floats, width: int) -> Floats:
+    """Add up the shifted lines with each of their three weights: sums (n, 3, width).
 
-    In `padded`, there are zeros before and after every line, so that a shifted line is a window of it.
+    `padded` has zeros before and after every line, so that a shifted line is a window of it.
     """
     n_lines, pitch = len(padded) - 1, padded.shape[1]
     windows = sliding_window_view(padded.reshape(-1), width)
@@ -148,14 +151,14 @@ def _line_by_line(padded: Floats, first: NDArray[np.int64], weights: Floats, wid
     return sums
 
 
-def _pixel_by_pixel(
+def _add_pixels(
     values: Floats,
     ink: tuple[NDArray[np.intp], ...],
     first: NDArray[np.int64],
     weights: Floats,
     width: int,
 ) -> Floats:
-    """The same sums, of pixels with these values at the places `ink` (line, place in the line)."""
+    """Compute the sums of `_add_lines` from single pixels: their values and places `ink` (line, place in the line)."""
     line, place = ink
     bins = first[:, line] + (place + width * np.arange(len(first))[:, None])
     shares = (weights[:, k][:, line] * values for k in range(3))
@@ -164,7 +167,7 @@ def _pixel_by_pixel(
 
 
 def smear(values: NDArray[Any], centres: Floats, sweep: Sweep, shape: tuple[int, int]) -> Floats:
-    """The adjoint of the projections, an image of this shape, from values (n_angles, n_bins).
+    """Adjoint of the projections: an image of the given shape from values (n_angles, n_bins).
 
     `centres` (n_angles,) are the positions, in bins, of the centre of the image.
     """
@@ -179,7 +182,7 @@ def smear(values: NDArray[Any], centres: Floats, sweep: Sweep, shape: tuple[int,
             mirrored = sweep.along[w] < 0
             padded[margin:-margin] = values[w, ::-1] if mirrored else values[w]
             centre = n_bins - centres[w] if mirrored else centres[w]
-            first, weights = _taps(sweep.slopes[w : w + 1], np.array([centre - 0.5 * length]), n_lines)
+            first, weights = _compute_taps(sweep.slopes[w : w + 1], np.array([centre - 0.5 * length]), n_lines)
             seen = sliding_window_view(padded, margin)[np.clip(first[0] + margin, 0, n_bins + margin)]
             w0, w1, w2 = weights[0, :, :, None]
             lines += w0 * seen[:, :-2] + w1 * seen[:, 1:-1] + w2 * seen[:, 2:]

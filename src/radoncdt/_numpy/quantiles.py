@@ -5,17 +5,20 @@ from numpy.typing import NDArray
 
 from radoncdt._typing import Floats
 
+__all__ = ["bin_quantiles", "find_crossings"]
+
 
 def bin_quantiles(masses: Floats, levels: Floats) -> Floats:
-    """Quantiles (n, n_levels), in bins, of rows of masses (n, n_bins): inf{s : F(s) > t}, F being linear in a bin."""
-    bins, parts = crossings(masses, levels)
+    """Quantiles inf{s : F(s) > t}, (n, n_levels), in bins, of rows of masses (n, n_bins); F is linear in a bin."""
+    bins, parts = find_crossings(masses, levels)
     return bins + parts
 
 
-def crossings(masses: Floats, levels: Floats) -> tuple[NDArray[np.intp], Floats]:
-    """Bins in which the cumulated masses first exceed the levels, and the part of the bin before: (n, n_levels) each.
+def find_crossings(masses: Floats, levels: Floats) -> tuple[NDArray[np.intp], Floats]:
+    """Find the bins in which the cumulated masses first exceed the levels, and the part of the bin before that place.
 
-    Levels are shares of the total mass. The level 1 is reached at the end of the last bin with mass.
+    Both results are (n, n_levels). Levels are shares of the total mass. The level 1 is reached at the end of the last
+    bin with mass.
     """
     cumulated = np.zeros((len(masses), masses.shape[1] + 1))
     np.cumsum(masses, axis=1, out=cumulated[:, 1:])

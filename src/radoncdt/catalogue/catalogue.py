@@ -5,7 +5,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from radoncdt import _validation
 from radoncdt._typing import OnProgress
-from radoncdt._validation import ArgumentValueError
+from radoncdt._validation import ArgumentTypeError, ArgumentValueError
 from radoncdt.catalogue import calibration, export, migration, records, search
 from radoncdt.catalogue.calibration import DEFAULT_N_MARKS, MIN_ENTRIES, MIN_MARKS, Calibration
 from radoncdt.catalogue.conditions import select_entries
@@ -132,10 +132,15 @@ class Catalogue:
         on_progress : callable, optional
             Called as ``on_progress(done, total, task)`` during the work.
         **ink
-            Options of `radoncdt.ink.InkOptions`; the default kind is "drawing".
+            Options of `radoncdt.ink.InkOptions`, for all images; a `mask` must be a path.
         """
+<<<<<<< HEAD
         options = InkOptions(**{"kind": "drawing", **ink})
         table = read_table(metadata) if metadata is not None else {}
+=======
+        options = _check_mask(InkOptions(**ink))
+        table = read_table(metadata) if metadata is not None else Table()
+>>>>>>> main
         paths = [Path(images)] if isinstance(images, (str, os.PathLike)) else [Path(path) for path in images]
         files = image_files(paths)
         if not files:
@@ -318,8 +323,6 @@ class Catalogue:
         *,
         top: int = 10,
         where: str | None = None,
-        roi: Sequence[int] | None = None,
-        mask: Any = None,
         limits: Plausible = DEFAULT_LIMITS,
         size_mm: tuple[float, float] | None = None,
         n_jobs: int | None = -1,
@@ -332,13 +335,11 @@ class Catalogue:
         Parameters
         ----------
         image : path, or array
-            An image file, or an array as in `radoncdt.ink.find_ink`; the default kind is "drawing".
+            An image file, or an array as in `radoncdt.ink.find_ink`.
         top : int
             The number of matches.
         where : str, optional
             A condition in SQL on the metadata, such as ``motif = 'crown' and date < 1500``.
-        roi, mask
-            The part of the image to read, see `radoncdt.ink.read_ink`.
         limits : Plausible
             The plausible maps from the image to an entry. By default the scale factors differ by a factor of at most
             4, the shear is at most 60°, and mirror images are admitted.
@@ -356,12 +357,21 @@ class Catalogue:
             settings = snapshot.settings
             if where is not None:
                 select_entries(snapshot, where)  # refuses a wrong condition before the image is read
-        query = search.read_query(image, roi, mask, {"kind": "drawing", **ink}, settings, n_jobs)
+        query = search.read_query(image, ink, settings, n_jobs)
         with self._open_index() as (snapshot, index):
             among = None if where is None else select_entries(snapshot, where)
             options = search.SearchOptions(top, among, limits, size)
             found = self._find_calibration(snapshot, index.numbers)
             return search.search(snapshot, index, query, options, found.p_value if found else None, n_jobs)
+
+
+def _check_mask(options: InkOptions) -> InkOptions:
+    """Return options whose mask is an absolute path, because workers may have another working directory."""
+    if options.mask is None:
+        return options
+    if not isinstance(options.mask, (str, os.PathLike)):
+        raise ArgumentTypeError("mask", f"must be a path, because it is stored, got {type(options.mask).__name__}")
+    return replace(options, mask=os.path.abspath(options.mask))
 
 
 def _list_entries(snapshot: Snapshot, numbers: Any = None) -> list[dict[str, Any]]:

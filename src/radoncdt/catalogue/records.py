@@ -85,6 +85,8 @@ def parse_ink_options(text: str) -> InkOptions:
         raise ValueError(f"must be an object, got {type(found).__name__}")
     if found.get("kind") == "photo":
         found["kind"] = "watermark"
+    if not isinstance(found.get("mask"), str | None):
+        raise ValueError(f"mask must be a path, got {type(found['mask']).__name__}")
     try:
         return InkOptions(**found)
     except TypeError as error:

@@ -16,7 +16,11 @@ from radoncdt._typing import OnProgress
 from radoncdt.catalogue.catalogue import Catalogue
 from radoncdt.catalogue.export import format_csv
 from radoncdt.catalogue.search import Match, SearchResult
+<<<<<<< HEAD
 from radoncdt.catalogue.thumbnails import THUMBNAIL_SIDE, draw_ink, ink_box, read_thumbnail
+=======
+from radoncdt.catalogue.thumbnails import THUMBNAIL_SIDE, ink_box, read_thumbnail, reduce_ink
+>>>>>>> main
 from radoncdt.ink import InkError
 from radoncdt.ink.files import read_image
 
@@ -109,11 +113,29 @@ def draw_overlay(ink: NDArray[np.float32], thumbnail: bytes, match: Match) -> ND
     return np.rint(255 * np.clip(1 - darkness, 0, 1)).astype(np.uint8)
 
 
+<<<<<<< HEAD
 def _embed_file(name: str) -> str | None:
     """Return an image file as a data URI, None if it can no longer be read."""
     with suppress(InkError):
         return _embed(draw_ink(1 - read_image(name).grey, 2 * _PICTURE_SIDE), _PICTURE_COLOURS)
     return None
+=======
+def _smooth(ink: NDArray[np.float32], scale: float) -> NDArray[np.float32]:
+    """Blur lines so that they do not vanish when the image is reduced by `scale`."""
+    from scipy.ndimage import gaussian_filter
+
+    return gaussian_filter(ink, 0.5 * np.sqrt(1 / scale**2 - 1)) if scale < 1 else ink
+
+
+def _embed_file(name: str | None) -> str | None:
+    """Return the image file of a query as a data URI, None if there is none."""
+    if name is None:
+        return None
+    try:
+        return _embed(_draw_ink(1 - read_image(name).grey), _PICTURE_COLOURS)
+    except InkError:
+        return None
+>>>>>>> main
 
 
 def _embed_ink(ink: NDArray[np.float32]) -> str:

@@ -26,8 +26,12 @@ from radoncdt.catalogue.snapshot import Snapshot
 from radoncdt.catalogue.thumbnails import ink_box
 from radoncdt.ink import InkOptions, find_ink, read_ink
 from radoncdt.ink.extraction import assess_ink
+<<<<<<< HEAD
 from radoncdt.matching.alignment import find_registration
 from radoncdt.matching.descriptors import Descriptors, DescriptorSettings, describe_batch
+=======
+from radoncdt.matching.descriptors import DescriptorSettings, describe_batch
+>>>>>>> main
 from radoncdt.matching.plausible import Plausible
 from radoncdt.matching.registration import Registration
 from radoncdt.measures import Batch
@@ -114,13 +118,15 @@ class SearchResult(NamedTuple):
     """Whether the catalogue is calibrated. If it is not, the matches have no p-values."""
 
 
-def read_query(
-    image: Any, roi: Any, mask: Any, ink: dict[str, Any], settings: DescriptorSettings, n_jobs: int | None
-) -> Query:
+def read_query(image: Any, ink: dict[str, Any], settings: DescriptorSettings, n_jobs: int | None) -> Query:
     """Read an image file or an array to search for."""
     is_file = isinstance(image, (str, os.PathLike))
     name = printable(image) if is_file else "image"
+<<<<<<< HEAD
     found = read_ink(image, roi=roi, mask=mask, **ink) if is_file else find_ink(image, roi=roi, mask=mask, **ink)
+=======
+    found = read_ink(image, **ink) if is_file else find_ink(image, **ink)
+>>>>>>> main
     if warning := assess_ink(found, InkOptions(**ink)):
         warnings.warn(f"{name}: {warning}", stacklevel=levels_to_the_caller())
     shape = Shape(describe_batch(Batch.read(found), settings, n_jobs), find_line_points(found))

@@ -1,4 +1,8 @@
-"""The command line: ``radoncdt COMMAND``, one module per command, loaded when its command is called."""
+"""The command line: ``radoncdt COMMAND``, one module per command, loaded when its command is called.
+
+The module of a command has the functions ``add_options(parser)`` and ``run(options)``, which returns the exit status,
+and the text `EPILOG`, which ends the help. Errors of the library rise to `main`, which reports them.
+"""
 
 import argparse
 import io
@@ -10,72 +14,110 @@ from importlib import import_module
 from typing import Any
 
 import radoncdt
-from radoncdt.cli.messages import Parser, complain
+from radoncdt.cli.messages import CommandError, Parser, complain
+
+__all__ = ["main"]
 
 DESCRIPTION = """\
-Features of shapes that shifts, rotations, scaling, shear and mirroring do not change.
+Affine-invariant features of images, and the search of catalogues of watermarks.
 
 examples:
   radoncdt catalogue add marks.db tracings/ --metadata tracings.csv
   radoncdt search marks.db photograph.jpg --kind watermark --report found.html
   radoncdt classify examples/ unknown/ --out predictions.csv
   radoncdt show anchor.png --out pipeline.png
-  radoncdt transform catalogue/*.png --out features.npz
-  radoncdt transform folder/ --pool none --angles 32 --out features.csv
-  radoncdt register photograph.png catalogue/anchor.png --out overlay.png
+  radoncdt transform tracings/*.png --out features.npz
+  radoncdt register photograph.png anchor.png --out overlay.png
   radoncdt reproduce --out reproduction
+
+`radoncdt COMMAND --help` explains a command.
 """
 
-
 COMMANDS = {
-    "ink": "find the ink of a drawing or photograph",
-    "catalogue": "keep marks, what is known of them and what a search needs in one file",
-    "search": "find the entries of a catalogue that are the same mark as an image",
-    "classify": "name the class of images, from one or a few examples of each",
+    "ink": "find the ink of an image, as a search does, and show every step",
+    "catalogue": "keep marks, their metadata and their descriptors in one file",
+    "search": "find the entries of a catalogue that show the same mark as an image",
+    "classify": "classify images by their nearest examples",
     "show": "draw an image, its Radon transform, R-CDT, NR-CDT and mNR-CDT",
     "transform": "compute features of image files",
     "register": "find the affine map that takes one image to another",
-    "reproduce": "run the experiments of the paper and put our figures beside its own",
+    "reproduce": "repeat the experiments of the paper and compare the figures",
 }
-"""The modules of the commands, and what the commands do."""
+"""The commands, in the order of the help, and what each of them does."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; the exit status is 0, 1 if some image was refused, 2 for a wrong call."""
+    """Run a command.
+
+    Returns
+    -------
+    int
+        The exit status: 0, or 1 if an image was refused, or 2 if the call was wrong.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that has no ± is no reason to fail
+            stream.reconfigure(errors="replace")  # the encoding of the terminal may lack a character
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    parser = _make_parser(given)
+    if not given:
+        parser.print_help()
+        return 0
+    options = None
     try:
         with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)  # the same remark may concern several images
             warnings.showwarning = lambda message, *_, **__: complain(str(message))
-            options = _parser(sys.argv[1:] if arguments is None else arguments).parse_args(arguments)
+            options = parser.parse_args(given)
             _check_kernels()
-            return int(options.run(options, options.parser))
+            return int(options.run(options))
     except KeyboardInterrupt:
         complain("interrupted")
         return 130
-    except MemoryError as error:
-        complain(f"not enough memory: {error}")
-        return 1
-    except BrokenPipeError:  # whoever read the output has seen enough
+    except BrokenPipeError:  # the reader of the output has closed it
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
         return 141
-    except OSError as error:  # of writing; what cannot be read is refused one by one
-        complain(f"cannot write: {error}")
-        return 2
+    except Exception as error:
+        return _report(error, parser if options is None else options.parser)
 
 
-def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
-    """The parser of all commands. Only the one that is called has its options, so that no other is loaded."""
-    parser = Parser("radoncdt", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
+def _report(error: Exception, parser: Parser) -> int:
+    """Report an error that a user can do something about, and return the exit status; raise any other error."""
+    from radoncdt._extras import MissingExtraError
+    from radoncdt._kernels import KernelError
+    from radoncdt._validation import ArgumentError
+    from radoncdt.catalogue import CatalogueError, MetadataError
+    from radoncdt.ink import InkError
+
+    if isinstance(error, ArgumentError):
+        parser.refuse(error)
+    status, message = 2, str(error)
+    if isinstance(error, CommandError):
+        status = error.status
+    elif isinstance(error, InkError):
+        status = 1
+    elif isinstance(error, MemoryError):
+        status, message = 1, f"not enough memory: {error}"
+    elif isinstance(error, OSError) and not isinstance(error, ConnectionError):
+        message = f"cannot write: {error}"  # a file that cannot be read is an InkError or a CatalogueError
+    elif not isinstance(error, (CatalogueError, ConnectionError, KernelError, MetadataError, MissingExtraError)):
+        raise error
+    complain(message)
+    return status
+
+
+def _make_parser(arguments: Sequence[str]) -> Parser:
+    """Make the parser of all commands. Only the command that is called gets its options, so that no other is loaded."""
+    parser = Parser(prog="radoncdt", description=DESCRIPTION)
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and the kernels in use, and exit")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    chosen = arguments[0] if arguments else None  # options before a command end the program
+    commands = parser.add_subparsers(metavar="COMMAND")
+    called = next(iter(arguments), None)  # --help and --version end the program
     for name, summary in COMMANDS.items():
-        if name == chosen:
-            import_module(f"radoncdt.cli.{name}").add_parser(commands)
-        else:
-            commands.add_parser(name, help=summary)
+        command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
+        if name == called:
+            module = import_module(f"radoncdt.cli.{name}")
+            command.epilog = module.EPILOG
+            command.set_defaults(run=module.run, parser=command)
+            module.add_options(command)
     return parser
 
 
@@ -83,18 +125,14 @@ def _check_kernels() -> None:
     """Refuse a wrong choice of kernels before a command starts."""
     from radoncdt import _kernels
 
-    try:
-        _kernels.current_name()
-    except _kernels.KernelError as error:
-        complain(str(error))
-        raise SystemExit(2) from None
+    _kernels.current_name()
 
 
 class _Version(argparse.Action):
-    """Prints the version and how the package computes; that loads the kernels, so it is not done before."""
+    """Prints the version and the kernels in use, which are loaded for this purpose only."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        with warnings.catch_warnings(action="ignore"):  # that the kernels are slow is in the table
+        with warnings.catch_warnings(action="ignore"):  # the table says that kernels are slow
             _check_kernels()
             radoncdt.show_config()
         parser.exit()

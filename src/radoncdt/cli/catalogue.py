@@ -1,34 +1,28 @@
-"""``radoncdt catalogue``: add, list, show, remove, update, export, check, calibrate, migrate."""
+"""``radoncdt catalogue``: one action per task."""
 
 import argparse
+import shlex
 import warnings
-from difflib import get_close_matches
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-from radoncdt._files import write_whole
+from radoncdt import _threads
 from radoncdt._text import shortened
-from radoncdt.catalogue import Catalogue, CatalogueError, MetadataError
-from radoncdt.catalogue.calibration import DEFAULT_N_MARKS
-from radoncdt.catalogue.errors import DamagedEntryWarning
+from radoncdt._validation import ArgumentValueError
+from radoncdt.catalogue import Added, Catalogue, DamagedEntryWarning
+from radoncdt.catalogue.calibration import DEFAULT_N_MARKS, MIN_ENTRIES, MIN_MARKS
 from radoncdt.catalogue.metadata import ENTRY_COLUMNS, MAX_CELL_LENGTH, read_table
 from radoncdt.catalogue.paths import find_file
 from radoncdt.catalogue.schema import VERSION
-from radoncdt.cli.messages import complain, say
-from radoncdt.cli.options import (
-    check_jobs,
-    check_output,
-    in_words_of_the_command,
-    ink_kind_options,
-    ink_settings,
-    write,
-)
+from radoncdt.cli.inputs import list_files
+from radoncdt.cli.messages import complain, say, suggest
+from radoncdt.cli.options import add_ink_options, add_jobs_option, read_ink_options, whole_number
+from radoncdt.cli.outputs import check_output, write_bytes
 from radoncdt.cli.progress import Bar
-from radoncdt.ink import image_files
 
 EPILOG = """\
-A catalogue is one file. Its entries are image files that were read; they stay where they are.
+A catalogue is one file. It keeps descriptors and small pictures of the images; the image files stay where they are.
 
 examples:
   radoncdt catalogue add marks.db tracings/ --metadata tracings.csv
@@ -42,186 +36,167 @@ examples:
   radoncdt catalogue migrate marks.db
 """
 
-ADD = f"""\
-Image files that the catalogue has already, whatever their names, are not read again. So after an interruption the same
-command goes on where it stopped. Files that cannot be read are noted with the reason; the rest goes on, and the exit
-status is 1.
 
-The table of metadata is a CSV file. Its first line has titles, one of which is "file": the path below the folder, the
-name, or the name without its ending. motif, place, reference and link are text; date is a year (1475, c. 1475,
-1470-1480); chain_distance_mm, height_mm and width_mm are numbers. All other columns are kept as text. A cell has at
-most {MAX_CELL_LENGTH:,} characters.
-"""
+class _Action(NamedTuple):
+    """An action of the command."""
+
+    summary: str
+    run: Callable[[argparse.Namespace], int]
+    add_options: Callable[[argparse.ArgumentParser], None] | None = None
+    epilog: str = ""
 
 
-def add_parser(commands: Any) -> None:
-    raw = argparse.RawDescriptionHelpFormatter
-    parser = commands.add_parser(
-        "catalogue",
-        formatter_class=raw,
-        description="Keep marks, what is known of them and what a search needs in one file.",
-        epilog=EPILOG,
-    )
-    actions = parser.add_subparsers(metavar="ACTION", required=True)
-
-    def action(name: str, run: Any, help: str, **more: Any) -> argparse.ArgumentParser:  # noqa: A002
-        made: argparse.ArgumentParser = actions.add_parser(
-            name, formatter_class=raw, help=help, description=f"{help[0].upper()}{help[1:]}.", **more
-        )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the actions of the command."""
+    actions = parser.add_subparsers(metavar="ACTION")
+    for name, action in _ACTIONS.items():
+        description = f"{action.summary[0].upper()}{action.summary[1:]}."
+        made = actions.add_parser(name, help=action.summary, description=description, epilog=action.epilog)
         made.add_argument("catalogue", type=Path, metavar="DB", help="the file of the catalogue")
-        made.set_defaults(run=run, parser=made)
-        return made
-
-    add = action(
-        "add",
-        _add,
-        "read images into a catalogue, which is made if it is not there",
-        epilog=ADD,
-        parents=[ink_kind_options("drawing")],
-    )
-    add.add_argument("images", type=Path, nargs="+", metavar="DIR", help="folders of images, or image files")
-    add.add_argument("--metadata", type=Path, metavar="FILE.csv", help="what is known of the images")
-    add.add_argument("--jobs", type=int, default=-1, metavar="N", help="processes (default -1, one per core)")
-    add.add_argument("--dask", metavar="ADDRESS", help="read them on a Dask cluster, such as tcp://10.0.0.1:8786")
-
-    entries = action("list", _list, "list entries and what is known of them")
-    entries.add_argument("--where", metavar="SQL", help="only those for which a condition on the metadata holds")
-    entries.add_argument("--failures", action="store_true", help="list files that could not be read instead, and why")
-
-    show = action("show", _show, "show all that is known of an entry")
-    show.add_argument("entry", type=int, metavar="ENTRY", help="its number")
-    show.add_argument("--picture", type=Path, metavar="FILE.png", help="write a small picture of its ink")
-
-    remove = action("remove", _remove, "remove entries; the image files stay where they are")
-    remove.add_argument("entries", type=int, nargs="+", metavar="ENTRY", help="their numbers")
-
-    update = action("update", _update, "change what is known of entries")
-    update.add_argument(
-        "--metadata", type=Path, required=True, metavar="FILE.csv", help="as in add; empty cells change nothing"
-    )
-
-    export = action(
-        "export",
-        _export,
-        "write a catalogue to a file that other programs read",
-        epilog="""\
-.csv and .json have one row per entry; .npz also has the descriptors, and radoncdt.Descriptors.load reads it. In the
-.csv a text that a spreadsheet program would take for a formula, because it begins with =, +, - or @, gets an apostrophe
-in front; add and update remove it, so that an exported table restores every cell.""",
-    )
-    export.add_argument("--skip-damaged", action="store_true", help="leave out damaged entries, and name them")
-    export.add_argument("--force", action="store_true", help="write over a file that is there")
-    export.add_argument("out", type=Path, metavar="FILE", help="must end in .csv, .json or .npz")
-
-    action("check", _check, "verify every row of a catalogue, and every file that an entry was read from")
-
-    calibrate = action(
-        "calibrate",
-        _calibrate,
-        "calibrate a catalogue with its own marks, so that searches yield p-values",
-        epilog="""\
-Marks are redrawn with slightly bent lines and searched for among the others: how prominent is the best match if the
-mark is not there? The smallest p-value is 1/(N + 1), where N is at most the number of entries. Entries with the same
-reference are taken to be the same mark.""",
-    )
-    calibrate.add_argument(
-        "--marks", type=int, default=DEFAULT_N_MARKS, metavar="N", help="how many, at least 20 (default %(default)s)"
-    )
-    calibrate.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads (default -1, all cores)")
-
-    action(
-        "migrate",
-        _migrate,
-        "bring a catalogue of an older version to the newest schema",
-        epilog="""\
-Older catalogues stay searchable as they are. Commands that change a catalogue migrate it first, so this command is
-only needed to choose the moment. A backup of the old file is made beside it and kept. An interruption leaves the
-catalogue as it was.""",
-    )
+        made.set_defaults(run=action.run, parser=made)
+        if action.add_options is not None:
+            action.add_options(made)
 
 
-def _refusing(run: Any) -> Any:
-    """Errors of catalogues end a command with a line that says why."""
-
-    def refusing(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-        try:
-            return int(run(options, parser))
-        except (CatalogueError, MetadataError) as error:
-            complain(in_words_of_the_command(error))
-            return 2
-
-    return refusing
+def run(options: argparse.Namespace) -> int:
+    """Print the help if no action is given."""
+    options.parser.print_help()
+    return 0
 
 
-def _migrated(path: Path) -> Path | None:
-    with Bar() as bar:
-        return Catalogue.migrate(path, on_progress=bar)
+# ---------------------------------------------------------------- opening and calibrating
 
 
-def _to_be_changed(path: Path, *, create: bool = False) -> Catalogue:
-    """Open a catalogue for changes, and tell about the migration of an old one."""
-    backup = _migrated(path) if path.exists() or not create else None
-    if backup is not None:
-        complain(f"{path}: migrated to schema {VERSION}; the old file is kept as {backup}")
+def _open_for_writing(path: Path, *, create: bool = False) -> Catalogue:
+    """Open a catalogue for writing, and report the migration of an old one."""
+    if path.exists() or not create:
+        _migrate_file(path, report=complain)
     return Catalogue(path, create=create, write=True)
 
 
-def _tell_new_columns(before: list[str], after: list[str]) -> None:
-    """New columns may be misspelt ones."""
-    for name in after:
-        if name not in before:
-            close = get_close_matches(name, before, 1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            complain(f"{name!r} is a new column of metadata{hint}")
+def _migrate_file(path: Path, report: Callable[[str], None]) -> bool:
+    """Migrate an old catalogue, and report where the old file is kept. Return whether there was anything to do."""
+    with Bar() as bar:
+        backup = Catalogue.migrate(path, on_progress=bar)
+    if backup is not None:
+        report(f"{path}: migrated to schema {VERSION}; the old file is kept as {backup}")
+    return backup is not None
 
 
-@_refusing
-def _add(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    check_jobs(options, parser)
+def explain_missing_p_values(catalogue: Catalogue, path: Path) -> str:
+    """Say why a catalogue that is not calibrated has no p-values, and what to do about it."""
+    if not catalogue.can_be_calibrated:
+        return f"The catalogue has fewer than {MIN_ENTRIES} entries, too few for p-values."
+    command = f"radoncdt catalogue calibrate {shlex.quote(str(path))}"
+    return f"The catalogue is not calibrated, so no p-values are shown; run `{command}`."
+
+
+def _calibrate_if_outdated(options: argparse.Namespace, catalogue: Catalogue, bar: Bar) -> int:
+    """Calibrate a catalogue that has enough entries and no current calibration. Return the exit status."""
+    if catalogue.calibrated or not catalogue.can_be_calibrated:
+        return 0
+    try:
+        n_marks = catalogue.calibrate(n_jobs=options.jobs, on_progress=bar)
+    except KeyboardInterrupt:
+        bar.close()
+        complain(f"interrupted; the images are stored. {explain_missing_p_values(catalogue, options.catalogue)}")
+        return 130
+    say(f"{options.catalogue}: calibrated with {n_marks:,} marks")
+    return 0
+
+
+# ---------------------------------------------------------------- add
+
+_ADD_EPILOG = f"""\
+Images whose content is already in the catalogue are not read again, whatever their names are. After an interruption
+the same command therefore resumes where it stopped. Files that cannot be read are named with the reason; the others are
+added, and the exit status is 1. At the end, the catalogue is calibrated if it has at least 30 entries and its
+calibration is missing or outdated, which takes up to a minute. Searches need the calibration for p-values.
+
+The metadata table is a CSV file. Its first line has the titles, one of which is "file": the path below the folder, the
+name, or the name without its ending. motif, place, reference and link are text; date is a year (1475, c. 1475,
+1470-1480); chain_distance_mm, height_mm and width_mm are numbers. All other columns are kept as text. A cell has at
+most {MAX_CELL_LENGTH:,} characters.
+
+examples:
+  radoncdt catalogue add marks.db tracings/ --metadata tracings.csv
+  radoncdt catalogue add marks.db photographs/ --kind watermark --jobs 4
+"""
+
+
+def _add_add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("images", type=Path, nargs="+", metavar="DIR", help="folders of images, or image files")
+    parser.add_argument("--metadata", type=Path, metavar="FILE.csv", help="a table of metadata of the images")
+    parser.add_argument("--no-calibrate", action="store_true", help="do not calibrate the catalogue at the end")
+    add_jobs_option(parser, "processes")
+    parser.add_argument("--dask", metavar="ADDRESS", help="read images on a Dask cluster, such as tcp://10.0.0.1:8786")
+    add_ink_options(parser)
+
+
+def _add(options: argparse.Namespace) -> int:
+    ink = read_ink_options(options)
+    _threads.n_workers(options.jobs, 0)  # this and the next checks come before a catalogue is created
     for path in options.images:
         if not path.exists() and not path.is_symlink():
-            parser.error(f"DIR must be a folder or a file, got {path}, which is not there")
-    if not image_files(options.images):
-        raise CatalogueError(f"there are no image files in {', '.join(map(str, options.images))}")
+            raise ArgumentValueError("images", f"must be a folder or a file, got {path}, which does not exist")
+    list_files("images", options.images)
     if options.metadata is not None:
-        read_table(options.metadata)  # before a catalogue is made
-    try:
-        with Bar() as bar, _to_be_changed(options.catalogue, create=True) as catalogue:
-            before = catalogue.columns
-            done = catalogue.add(
-                options.images,
-                metadata=options.metadata,
-                n_jobs=options.jobs,
-                dask=options.dask,
-                on_progress=bar,
-                **ink_settings(options),
-            )
-            total = len(catalogue)
-            _tell_new_columns(before, catalogue.columns)
-    except (ImportError, ConnectionError) as error:
-        parser.error(str(error))
-    except (CatalogueError, MetadataError):
-        raise
-    except ValueError as error:
-        parser.error(in_words_of_the_command(error))
-    for failure in done.failures:
+        read_table(options.metadata)
+    with Bar() as bar, _open_for_writing(options.catalogue, create=True) as catalogue:
+        columns = catalogue.columns
+        added = catalogue.add(
+            options.images,
+            metadata=options.metadata,
+            n_jobs=options.jobs,
+            dask=options.dask,
+            on_progress=bar,
+            **ink,
+        )
+        bar.close()
+        _report_new_columns(columns, catalogue.columns)
+        _report_added(options, added, len(catalogue))
+        status = 1 if added.failures else 0
+        if not options.no_calibrate:
+            return _calibrate_if_outdated(options, catalogue, bar) or status
+        if catalogue.can_be_calibrated and not catalogue.calibrated:
+            complain(explain_missing_p_values(catalogue, options.catalogue))
+    return status
+
+
+def _report_added(options: argparse.Namespace, added: Added, n_entries: int) -> None:
+    for failure in added.failures:
         complain(f"{failure.file}: {failure.reason}")
-    for name in done.unused:
+    for name in added.unused:
         complain(f"{options.metadata}: no image is named {name!r}")
-    if done.different_options:
+    if added.different_options:
         complain(
-            f"{done.different_options:,} existing entries were read with different options and left unchanged; "
-            "remove them to read them again"
+            f"{added.different_options:,} existing entries were read with different options and left unchanged; "
+            "remove them to re-read them"
         )
     say(
-        f"{options.catalogue}: {done.added:,} added, {done.known:,} there already, "
-        f"{len(done.failures):,} refused; {total:,} entries"
+        f"{options.catalogue}: {added.added:,} added, {added.known:,} there already, "
+        f"{len(added.failures):,} refused; {n_entries:,} entries"
     )
-    return 1 if done.failures else 0
 
 
-@_refusing
-def _list(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+def _report_new_columns(before: list[str], after: list[str]) -> None:
+    """Name new metadata columns, which may be mistyped."""
+    for name in after:
+        if name not in before:
+            complain(f"{name!r} is a new metadata column{suggest(name, before)}")
+
+
+# ---------------------------------------------------------------- list, show
+
+
+def _add_list_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--where", metavar="SQL", help="only entries for which a condition on the metadata holds")
+    parser.add_argument(
+        "--failures", action="store_true", help="list the files that could not be read instead, with the reasons"
+    )
+
+
+def _list(options: argparse.Namespace) -> int:
     with Catalogue(options.catalogue) as catalogue:
         if options.failures:
             for file, reason in catalogue.failures():
@@ -232,95 +207,163 @@ def _list(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         known = [f"{name}: {value}" for name, value in entry.items() if name not in ENTRY_COLUMNS and value is not None]
         say("  ".join([str(entry["entry"]), entry["file"], *map(shortened, known)]))
     if not entries:
-        complain(
-            f"{options.catalogue}: {'no entry fulfils the condition' if options.where else 'there are no entries'}"
-        )
+        complain(f"{options.catalogue}: no entry {'fulfils the condition' if options.where else 'has been added yet'}")
     return 0
 
 
-@_refusing
-def _show(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+def _add_show_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("number", type=whole_number, metavar="ENTRY", help="the number of the entry")
+    parser.add_argument("--picture", type=Path, metavar="FILE.png", help="write a small picture of its ink")
+
+
+def _show(options: argparse.Namespace) -> int:
     with Catalogue(options.catalogue) as catalogue:
-        picture, ink = catalogue.thumbnail(options.entry), catalogue.ink_options(options.entry)
-        entry = catalogue.entry(options.entry)
-        folder = catalogue.path.parent
-    if options.picture is not None:
-        check_output(options.picture, parser, "picture", [find_file(entry["file"], folder)])
-        if options.picture.suffix.lower() != ".png":
-            parser.error(f"--picture must end in .png, got {options.picture}")
+        thumbnail, ink = catalogue.thumbnail(options.number), catalogue.ink_options(options.number)
+        entry = catalogue.entry(options.number)
+        file = find_file(entry["file"], catalogue.path.parent)
+    check_output(options.picture, "picture", endings=[".png"], inputs=[file])
     for name, value in entry.items():
         if value not in (None, ""):
             say(f"{name:18} {value}")
     say(f"{'ink':18} {', '.join(f'{name} {value}' for name, value in ink.items())}")
     if options.picture is not None:
-        write_whole(options.picture, partial(write, picture))
+        write_bytes(options.picture, thumbnail)
         say(f"{'picture':18} {options.picture}")
     return 0
 
 
-@_refusing
-def _remove(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    with _to_be_changed(options.catalogue) as catalogue:
-        catalogue.remove(options.entries)
-        say(f"{options.catalogue}: {len(set(options.entries)):,} removed; {len(catalogue):,} entries")
+# ---------------------------------------------------------------- remove, update
+
+
+def _add_remove_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("numbers", type=whole_number, nargs="+", metavar="ENTRY", help="the numbers of the entries")
+
+
+def _remove(options: argparse.Namespace) -> int:
+    with _open_for_writing(options.catalogue) as catalogue:
+        catalogue.remove(options.numbers)
+        say(f"{options.catalogue}: {len(set(options.numbers)):,} removed; {len(catalogue):,} entries")
     return 0
 
 
-@_refusing
-def _update(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    with _to_be_changed(options.catalogue) as catalogue:
-        before = catalogue.columns
-        changed, unused = catalogue.update(options.metadata)
-        total = len(catalogue)
-        _tell_new_columns(before, catalogue.columns)
+def _add_update_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--metadata",
+        type=Path,
+        required=True,
+        metavar="FILE.csv",
+        help="a table of metadata, as for add; empty cells change nothing",
+    )
+
+
+def _update(options: argparse.Namespace) -> int:
+    with _open_for_writing(options.catalogue) as catalogue:
+        columns = catalogue.columns
+        n_changed, unused = catalogue.update(options.metadata)
+        n_entries = len(catalogue)
+        _report_new_columns(columns, catalogue.columns)
     for name in unused:
         complain(f"{options.metadata}: no entry is named {name!r}")
-    say(f"{options.catalogue}: {changed:,} of {total:,} entries changed, {len(unused):,} lines unused")
+    say(f"{options.catalogue}: {n_changed:,} of {n_entries:,} entries changed, {len(unused):,} lines unused")
     return 1 if unused else 0
 
 
-@_refusing
-def _export(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    check_output(options.out, parser, "FILE", [options.catalogue])
+# ---------------------------------------------------------------- export, check
+
+_EXPORT_EPILOG = """\
+.csv and .json files have one row per entry. An .npz file also has the descriptors; radoncdt.Descriptors.load reads it.
+Spreadsheet programs take a text that begins with =, +, - or @ for a formula. In the .csv file such a text gets an
+apostrophe in front. The actions add and update remove it, so that an exported table restores every cell.
+"""
+
+
+def _add_export_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("out", type=Path, metavar="FILE", help="the file to write, which ends in .csv, .json or .npz")
+    parser.add_argument("--skip-damaged", action="store_true", help="leave out damaged entries, and name them")
+    parser.add_argument("--force", action="store_true", help="replace an existing file")
+
+
+def _export(options: argparse.Namespace) -> int:
+    check_output(options.out, "out", inputs=[options.catalogue])
     if options.out.exists() and not options.force:
-        parser.error(f"FILE must not be there yet, got {options.out}; --force writes over it")
-    with Catalogue(options.catalogue) as catalogue, warnings.catch_warnings(record=True) as left_out:
-        warnings.simplefilter("always")
-        count = catalogue.export(options.out, skip_damaged=options.skip_damaged)
-    for warning in left_out:
+        raise ArgumentValueError("out", f"must not exist yet, got {options.out}; --force replaces it")
+    with Catalogue(options.catalogue) as catalogue, warnings.catch_warnings(record=True) as caught:
+        n_entries = catalogue.export(options.out, skip_damaged=options.skip_damaged)
+    for warning in caught:
         complain(str(warning.message))
-    say(f"{options.out}: {count:,} entries")
-    return 1 if any(issubclass(warning.category, DamagedEntryWarning) for warning in left_out) else 0
+    say(f"{options.out}: {n_entries:,} entries")
+    return 1 if any(issubclass(warning.category, DamagedEntryWarning) for warning in caught) else 0
 
 
-@_refusing
-def _check(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+def _check(options: argparse.Namespace) -> int:
     with Bar() as bar, Catalogue(options.catalogue) as catalogue:
-        found = catalogue.check(on_progress=bar)
-        for problem in found:
-            say(f"{'catalogue' if problem.entry is None else f'entry {problem.entry}'}: {problem.what}")
-        total = len(catalogue)
-    problems = "1 problem" if len(found) == 1 else f"{len(found):,} problems"
-    say(f"{options.catalogue}: {total:,} entries, {problems}")
-    return 1 if found else 0
+        problems = catalogue.check(on_progress=bar)
+        n_entries = len(catalogue)
+    for problem in problems:
+        say(f"{'catalogue' if problem.entry is None else f'entry {problem.entry}'}: {problem.what}")
+    found = "1 problem" if len(problems) == 1 else f"{len(problems):,} problems"
+    say(f"{options.catalogue}: {n_entries:,} entries, {found}")
+    return 1 if problems else 0
 
 
-@_refusing
-def _calibrate(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    check_jobs(options, parser)
-    if options.marks < 20:
-        parser.error(f"--marks must be at least 20, got {options.marks}")
-    with Bar() as bar, _to_be_changed(options.catalogue) as catalogue:
-        count = catalogue.calibrate(n_marks=options.marks, n_jobs=options.jobs, on_progress=bar)
-    say(f"{options.catalogue}: calibrated with {count:,} marks")
+# ---------------------------------------------------------------- calibrate, migrate
+
+_CALIBRATE_EPILOG = """\
+Marks of the catalogue are redrawn with slightly bent lines and searched for among the others: how prominent is the best
+match if the mark is not there? The smallest p-value is 1/(N + 1), where N is at most the number of entries. Entries
+with the same reference are taken to be the same mark. A calibration is outdated once half of the entries have changed.
+"""
+
+
+def _add_calibrate_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--marks",
+        type=whole_number,
+        default=DEFAULT_N_MARKS,
+        metavar="N",
+        help=f"number of marks to search for, at least {MIN_MARKS} (default %(default)s)",
+    )
+    add_jobs_option(parser)
+
+
+def _calibrate(options: argparse.Namespace) -> int:
+    with Bar() as bar, _open_for_writing(options.catalogue) as catalogue:
+        n_marks = catalogue.calibrate(n_marks=options.marks, n_jobs=options.jobs, on_progress=bar)
+    say(f"{options.catalogue}: calibrated with {n_marks:,} marks")
     return 0
 
 
-@_refusing
-def _migrate(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    backup = _migrated(options.catalogue)
-    if backup is None:
-        say(f"{options.catalogue}: has the newest schema already")
-    else:
-        say(f"{options.catalogue}: migrated to schema {VERSION}; the old file is kept as {backup}")
+_MIGRATE_EPILOG = """\
+Older catalogues stay searchable as they are. Commands that change a catalogue migrate it first, so this action is only
+needed to choose the moment. The old file is kept beside the new one. An interruption leaves the catalogue as it was.
+"""
+
+
+def _migrate(options: argparse.Namespace) -> int:
+    if not _migrate_file(options.catalogue, report=say):
+        say(f"{options.catalogue}: already has the newest schema")
     return 0
+
+
+_ACTIONS = {
+    "add": _Action(
+        "read images into a catalogue, which is created if it does not exist", _add, _add_add_options, _ADD_EPILOG
+    ),
+    "list": _Action("list entries and their metadata", _list, _add_list_options),
+    "show": _Action("show all metadata of an entry", _show, _add_show_options),
+    "remove": _Action("remove entries; the image files stay where they are", _remove, _add_remove_options),
+    "update": _Action("change the metadata of entries", _update, _add_update_options),
+    "export": _Action(
+        "write a catalogue to a file that other programs read", _export, _add_export_options, _EXPORT_EPILOG
+    ),
+    "check": _Action("verify every row of a catalogue, and every file that an entry was read from", _check),
+    "calibrate": _Action(
+        "calibrate a catalogue with its own marks, so that searches yield p-values",
+        _calibrate,
+        _add_calibrate_options,
+        _CALIBRATE_EPILOG,
+    ),
+    "migrate": _Action(
+        "migrate a catalogue of an earlier version to the newest schema", _migrate, epilog=_MIGRATE_EPILOG
+    ),
+}

@@ -1,206 +1,201 @@
-"""What the commands share: options, and checks of them."""
+"""Options that several commands share: each is defined once, and turned into an argument of the library."""
 
 import argparse
-import os
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
+from radoncdt._validation import ArgumentValueError
+from radoncdt.ink import INK_KINDS, POLARITIES, InkError, InkOptions
+from radoncdt.ink.files import read_image
+from radoncdt.ink.options import DEFAULT_SPECKS, WATERMARK_THRESHOLD
+from radoncdt.matching.plausible import Plausible
 
-from radoncdt._validation import MOST_ANGLES, MOST_LEVELS
-from radoncdt.ink import INK_KINDS, POLARITIES, InkError, image_files, read_ink
-from radoncdt.ink.options import DEFAULT_SPECKS
+__all__ = [
+    "add_count_options",
+    "add_ink_options",
+    "add_jobs_option",
+    "add_map_options",
+    "add_robust_option",
+    "make_limits",
+    "make_type",
+    "read_ink_options",
+    "whole_number",
+]
+
+Value = TypeVar("Value")
+
+# ---------------------------------------------------------------- types
 
 
-def ink_options() -> argparse.ArgumentParser:
-    ink = argparse.ArgumentParser(add_help=False)
-    ink.add_argument(
-        "--ink",
-        choices=POLARITIES,
-        default="auto",
-        help="whether ink is darker or brighter than the paper; auto (the default) decides by the image",
-    )
-    return ink
+def make_type(expected: str, read: Callable[[str], Value]) -> Callable[[str], Value]:
+    """Make the type of an option from a function that reads its text, or raises a ValueError."""
+
+    def parse(text: str) -> Value:
+        try:
+            return read(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"must be {expected}, got {text!r}") from None
+
+    return parse
 
 
-def ink_kind_options(kind: str) -> argparse.ArgumentParser:
-    """How ink is found, for the commands that know kinds of images."""
-    options = argparse.ArgumentParser(add_help=False, parents=[ink_options()])
-    group = options.add_argument_group("how ink is found")
+def _read_limit(text: str) -> float | None:
+    return None if text.lower() == "none" else float(text)
+
+
+def _read_region(text: str) -> tuple[int, ...]:
+    x, y, width, height = map(int, text.split(","))
+    return x, y, width, height
+
+
+whole_number = make_type("a whole number", int)
+_number = make_type("a number", float)
+_limit = make_type("a number or none", _read_limit)
+_region = make_type("four whole numbers x,y,w,h", _read_region)
+
+
+# ---------------------------------------------------------------- ink
+
+
+def add_ink_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of all commands that read images."""
+    group = parser.add_argument_group("ink")
     group.add_argument(
         "--kind",
-        choices=INK_KINDS,
-        default=kind,
-        help="drawing: a tracing, print or rubbing, or an ordinary photograph of one; watermark: a watermark "
-        f"photographed in transmitted light, or a thermogram; grey: grey values are mass (default {kind})",
+        metavar=f"{{{','.join(INK_KINDS)}}}",
+        default=InkOptions.kind,
+        help="drawing: tracings, prints, rubbings, and ordinary photographs of a drawing; watermark: a watermark "
+        "photographed in transmitted light; grey: grey values are mass (default %(default)s)",
+    )
+    group.add_argument(
+        "--ink",
+        metavar=f"{{{','.join(POLARITIES)}}}",
+        default=InkOptions.ink,
+        help="whether the ink is darker or brighter than the paper; auto decides from the image (default %(default)s)",
     )
     group.add_argument(
         "--threshold",
-        type=float,
+        type=_number,
         metavar="T",
-        help="drawing: from 0, the paper, to 1, the darkest ink (default: found); watermark: how strong a line must "
-        "be, in standard deviations of the noise (default 5)",
+        help="drawing: the contrast of ink, from 0 (paper) to 1 (the darkest ink), by default Otsu's threshold; "
+        f"watermark: the strength of a line in standard deviations of the noise (default {WATERMARK_THRESHOLD:g})",
     )
     group.add_argument(
-        "--low", type=float, metavar="T", help="watermark: lines this strong continue strong ones (default T/2)"
+        "--low",
+        type=_number,
+        metavar="T",
+        help="watermark: the strength of a line that continues a stronger one (default half of --threshold)",
     )
     group.add_argument(
         "--specks",
-        type=float,
+        type=_number,
         metavar="SHARE",
-        help="remove connected ink that is shorter than this share of the extent of all ink (default: "
-        f"{', '.join(f'{share:g} for kind {name}' for name, share in DEFAULT_SPECKS.items())}; 0 removes nothing)",
+        help="remove connected ink that is shorter than this share of the extent of all ink; 0 removes nothing "
+        f"(default {', '.join(f'{share:g} for kind {kind}' for kind, share in DEFAULT_SPECKS.items())})",
     )
-    group.add_argument("--max-side", type=int, metavar="N", help="reduce larger images to N pixels (default 1024)")
-    return options
-
-
-def ink_settings(options: argparse.Namespace) -> dict[str, Any]:
-    """Options of `radoncdt.ink.InkOptions`."""
-    return {name: getattr(options, name) for name in ("kind", "ink", "threshold", "low", "specks", "max_side")}
-
-
-def region_options() -> argparse.ArgumentParser:
-    """What of an image counts."""
-    options = argparse.ArgumentParser(add_help=False)
-    group = options.add_mutually_exclusive_group()
-    group.add_argument("--roi", metavar="x,y,w,h", help="only this rectangle, in pixels from the upper left")
     group.add_argument(
-        "--mask", type=Path, metavar="FILE", help="only what is white in this image, as large as the first"
+        "--max-side",
+        type=whole_number,
+        metavar="N",
+        help="reduce larger images until no side is longer than N pixels (default 1024; kind grey has no limit)",
     )
-    return options
-
-
-def region_of(options: argparse.Namespace, parser: argparse.ArgumentParser) -> dict[str, Any]:
-    """Arguments `roi` and `mask` of `radoncdt.ink.read_ink`."""
-    if options.roi is None:
-        return {"roi": None, "mask": options.mask}
-    try:
-        x, y, width, height = (int(number) for number in options.roi.split(","))
-    except ValueError:
-        parser.error(f"--roi must be four whole numbers x,y,w,h, got {options.roi}")
-    return {"roi": (x, y, width, height), "mask": None}
-
-
-def common_options() -> argparse.ArgumentParser:
-    common = argparse.ArgumentParser(add_help=False, parents=[ink_options()])
-    common.add_argument("files", nargs="+", metavar="FILE", help="image files, or folders of them")
-    common.add_argument(
-        "--angles", type=int, default=128, metavar="N", help="directions on the half circle (default 128)"
+    region = group.add_mutually_exclusive_group()
+    region.add_argument(
+        "--roi",
+        type=_region,
+        metavar="x,y,w,h",
+        help="read only this rectangle of each image: the column and row of its upper left pixel, its width and height",
     )
-    common.add_argument(
-        "--levels", type=int, default=64, metavar="N", help="levels of the quantile functions (default 64)"
+    region.add_argument(
+        "--mask", type=Path, metavar="FILE", help="read only the pixels that are white in this image of the same size"
     )
-    return common
 
 
-def check_counts(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
-    for name, least, most in (("angles", 1, MOST_ANGLES), ("levels", 2, MOST_LEVELS)):
-        if getattr(options, name) < least:
-            parser.error(f"--{name} must be at least {least}, got {getattr(options, name)}")
-        if getattr(options, name) > most:
-            parser.error(f"--{name} must be at most {most:,}, got {getattr(options, name):,}")
-
-
-def check_jobs(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
-    if options.jobs == 0:
-        parser.error("--jobs must not be 0; 1 is one thread, -1 all cores")
-
-
-def check_matplotlib(parser: argparse.ArgumentParser) -> None:
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        parser.error("drawing needs matplotlib: pip install 'radoncdt[plot]'")
-
-
-def check_output(
-    out: Path, parser: argparse.ArgumentParser, option: str = "out", inputs: Iterable[Path | None] = ()
-) -> None:
-    """Find out before the work, not after it, that a file cannot be written, or that it would replace an input.
-
-    `option` is the name of an option without its dashes, or that of an argument in capital letters.
-    """
-    option = option if option.isupper() else f"--{option}"
-    if not out.parent.is_dir():
-        parser.error(f"{option} must be in a folder that exists, got {out}")
-    if out.is_dir():
-        parser.error(f"{option} must be a file, got the folder {out}")
-    if not os.access(out.parent, os.W_OK):
-        parser.error(f"{option} must be in a folder that can be written to, got {out}")
-    if out.is_file() and any(path is not None and _same(path, out) for path in inputs):
-        parser.error(f"{option} must not replace a file that the command reads, got {out}")
-    if out.is_file() and os.access(out, os.R_OK) and _is_database(out):
-        parser.error(f"{option} must not replace a catalogue or another database, got {out}")
-
-
-def _same(path: Path, out: Path) -> bool:
-    try:
-        return path.samefile(out)
-    except OSError:  # it does not exist, or the system refuses its name
-        return False
-
-
-def _is_database(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(16) == b"SQLite format 3\0"
-
-
-def inks(files: Iterable[Path], ink: str, refuse: Callable[[str], None]) -> Iterator[tuple[Path, NDArray[np.float32]]]:
-    """The images that can be read."""
-    for path in files:
+def read_ink_options(options: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of `radoncdt.ink.read_ink`, after a check of all that can be checked without an image."""
+    settings = {field.name: getattr(options, field.name) for field in fields(InkOptions)}
+    InkOptions(**settings)
+    if options.mask is not None:
         try:
-            image = read_ink(path, ink=ink)
+            read_image(options.mask)
         except InkError as error:
-            refuse(str(error))
-        else:
-            yield path, image
+            raise ArgumentValueError("mask", f"must be an image file; {error}") from None
+    return settings
 
 
-def files(options: argparse.Namespace, parser: argparse.ArgumentParser) -> list[Path]:
-    files = image_files(options.files)
-    if not files:
-        parser.error(f"no image files in {', '.join(map(str, options.files))}")
-    return files
+# ---------------------------------------------------------------- maps
 
 
-def drawable(out: Path) -> bool:
-    """Whether matplotlib writes files of this ending."""
-    from matplotlib.backend_bases import FigureCanvasBase
+def add_map_options(parser: argparse.ArgumentParser, limits: Plausible, *, all_limits: bool = False) -> None:
+    """Add the options of all commands that move images. `limits` has the defaults."""
+    group = parser.add_argument_group("maps")
+    group.add_argument("--no-mirror", action="store_true", help="reject maps that mirror")
 
-    return out.suffix.lower().lstrip(".") in FigureCanvasBase.get_supported_filetypes()
+    def add_limit(name: str, metavar: str, text: str, default: float | None) -> None:
+        shown = "none" if default is None else f"{default:g}"
+        text = f"reject maps {text}; none lifts the limit (default {shown})"
+        group.add_argument(name, type=_limit, default=default, metavar=metavar, help=text)
+
+    add_limit("--max-aspect", "R", "whose scale factors differ by more than a factor R", limits.max_aspect)
+    add_limit("--max-shear", "DEG", "that shear by more than DEG degrees", limits.max_shear)
+    if all_limits:
+        add_limit("--max-scale", "F", "that change the size by more than a factor F", limits.max_scale)
+        group.add_argument(
+            "--similarity",
+            action="store_true",
+            help="reject maps that are not similarities, such as shears",
+        )
 
 
-def write(text: str | bytes, file: IO[bytes]) -> None:
-    """For `write_whole`."""
-    file.write(text.encode() if isinstance(text, str) else text)
-
-
-def in_words_of_the_command(error: Exception) -> str:
-    """A message of the package, with its arguments named as the options are."""
-    renamed = {"folder": "--mnist-dir", "n_components": "--components", "parts": "PART"}
-    renamed |= {"moving": "MOVING", "fixed": "FIXED", "train": "TRAIN_DIR", "test": "TEST_DIR"}
-    same = (
-        "threshold",
-        "low",
-        "specks",
-        "max_side",
-        "kind",
-        "roi",
-        "mask",
-        "where",
-        "draws",
-        "seed",
-        "angles",
-        "sizes",
-        "repetitions",
-        "out",
-        "directions",
+def make_limits(options: argparse.Namespace) -> Plausible:
+    """The limits that the options of `add_map_options` set."""
+    return Plausible(
+        max_aspect=options.max_aspect,
+        max_shear=options.max_shear,
+        max_scale=getattr(options, "max_scale", None),
+        similarity=getattr(options, "similarity", False),
+        reflections=not options.no_mirror,
     )
-    limits = ("max_aspect", "max_shear", "max_scale")
-    options = renamed | {name: f"--{name.replace('_', '-')}" for name in (*same, *limits)}
-    text = re.sub(r"`(\w+)`", lambda match: options.get(match[1], match[0]), str(error))
-    return text.replace(", or None,", ",")
+
+
+# ---------------------------------------------------------------- computation
+
+
+def add_count_options(parser: Any, n_angles: int, n_levels: int) -> None:
+    """Add the numbers of angles and levels, with their defaults."""
+    parser.add_argument(
+        "--angles",
+        type=whole_number,
+        default=n_angles,
+        metavar="N",
+        help="number of directions on the half circle (default %(default)s)",
+    )
+    parser.add_argument(
+        "--levels",
+        type=whole_number,
+        default=n_levels,
+        metavar="N",
+        help="number of levels of the quantile functions (default %(default)s)",
+    )
+
+
+def add_jobs_option(parser: Any, workers: str = "threads") -> None:
+    """Add the number of workers."""
+    parser.add_argument(
+        "--jobs",
+        type=whole_number,
+        default=-1,
+        metavar="N",
+        help=f"number of {workers} (default %(default)s, one per core)",
+    )
+
+
+def add_robust_option(parser: Any) -> None:
+    """Add the choice of robust features."""
+    parser.add_argument(
+        "--robust",
+        action="store_true",
+        help="robust normalisation, which specks hardly affect: robust moments, without the outermost levels",
+    )

@@ -1,4 +1,4 @@
-"""Progress of long commands on stderr: a bar on a terminal, and one line every 30 seconds in a log file."""
+"""Progress of long commands on stderr: a bar on a terminal, or one line every 30 seconds in a log file."""
 
 import sys
 import time
@@ -7,6 +7,8 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from radoncdt._extras import require
+
+__all__ = ["Bar"]
 
 DELAY = 2  # seconds before a bar appears
 EVERY = 30.0  # seconds between two lines in a log file
@@ -17,6 +19,7 @@ class Bar:
     """Shows progress; an instance is the `on_progress` callback of library functions.
 
     A new bar begins whenever the total changes or the count falls, so that one instance serves several tasks in a row.
+    Lines that `radoncdt.cli.messages` prints meanwhile appear above the bar.
 
     Parameters
     ----------
@@ -34,7 +37,7 @@ class Bar:
     """
 
     def __init__(self, *, file: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._file = sys.stderr if file is None else file  # a program without a console has no stderr
+        self._file = sys.stderr if file is None else file  # None for a program without a console
         self._clock = clock
         self._done = self._total = 0
         self._began = self._written = clock()
@@ -51,7 +54,8 @@ class Bar:
         elif self._clock() - self._written >= EVERY:
             self._written = self._clock()
             left = (self._written - self._began) * (total - done) / max(1, done)
-            print(f"radoncdt: {task}: {done / max(1, total):.0%}, {_in_words(left)} left", file=self._file, flush=True)
+            line = f"radoncdt: {task}: {done / max(1, total):.0%}, {_describe_duration(left)} left"
+            print(line, file=self._file, flush=True)
         self._done = done
 
     def _begin(self, total: int) -> None:
@@ -61,13 +65,6 @@ class Bar:
         if self._file.isatty():
             tqdm = require("tqdm", "showing progress").tqdm
             self._bar = tqdm(total=total, delay=DELAY, file=self._file, bar_format=FORMAT, smoothing=0)
-
-    def write(self, line: str) -> None:
-        """Print a line on the same file; a bar makes room for it."""
-        if self._bar is not None:
-            self._bar.write(line, file=self._file)
-        elif self._file is not None:
-            print(line, file=self._file)
 
     def close(self) -> None:
         """Finish the bar, if there is one."""
@@ -84,8 +81,8 @@ class Bar:
         self.close()
 
 
-def _in_words(seconds: float) -> str:
-    """A duration, rounded up."""
+def _describe_duration(seconds: float) -> str:
+    """A duration in words, rounded up."""
     minutes = -int(-seconds // 60)
     if seconds <= 60:
         return f"{-int(-seconds // 1)} s"

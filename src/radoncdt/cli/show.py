@@ -1,79 +1,85 @@
 """``radoncdt show``."""
 
 import argparse
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import radoncdt
-from radoncdt._files import write_whole
+from radoncdt._extras import require
 from radoncdt._text import printable
-from radoncdt.cli.messages import complain, say
-from radoncdt.cli.options import check_counts, check_matplotlib, check_output, common_options, drawable, files, inks
+from radoncdt._validation import ArgumentValueError
+from radoncdt.cli.inputs import Images, add_files_argument, list_files
+from radoncdt.cli.messages import say
+from radoncdt.cli.options import add_count_options, add_ink_options, read_ink_options
+from radoncdt.cli.outputs import check_figure, write_figure
+from radoncdt.cli.progress import Bar
+
+EPILOG = """\
+Without --out the figure opens in a window. Where no window can be opened, it is written to NAME_pipeline.png.
+
+examples:
+  radoncdt show anchor.png --out pipeline.png
+  radoncdt show tracings/ --angles 32 --out figures/
+"""
 
 
-def add_parser(commands: Any) -> None:
-    show = commands.add_parser(
-        "show",
-        parents=[common_options()],
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Draw the whole way from an image to its mNR-CDT in one figure.",
-        epilog="Without --out the figure opens in a window, or, where there is none, is written to NAME_pipeline.png.",
-    )
-    show.add_argument("--out", type=Path, metavar="FILE.png", help="write to this file; a folder, for several images")
-    show.set_defaults(run=run, parser=show)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    add_files_argument(parser)
+    add_ink_options(parser)
+    add_count_options(parser.add_argument_group("features"), n_angles=128, n_levels=64)
+    group = parser.add_argument_group("output")
+    group.add_argument("--out", type=Path, metavar="FILE.png", help="write to this file, or, for several, to a folder")
 
 
-def run(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    check_counts(options, parser)
-    check_matplotlib(parser)
-    paths, out = files(options, parser), options.out
-    if out is not None and len(paths) > 1 and not out.is_dir():
-        parser.error(f"--out must be a folder that exists, for {len(paths)} images, got {out}")
-    if out is not None and not out.is_dir():
-        check_output(out, parser, inputs=paths)
-        if not drawable(out):
-            parser.error(f"--out must be a folder that exists, or a file that ends in .png, .pdf or .svg, got {out}")
-    refused: list[str] = []
-
-    def refuse(message: str) -> None:
-        refused.append(message)
-        complain(message)
-
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
+    ink = read_ink_options(options)
+    counts = {"n_angles": options.angles, "n_levels": options.levels}
+    radoncdt.NormalizedRadonCDT(**counts).fit([[[1]]])  # refuses wrong counts before images are read
+    require("matplotlib", "drawing a figure")
+    paths, out = list_files("files", options.files), options.out
+    in_folder = out is None or out.is_dir()
+    if not in_folder and len(paths) > 1:
+        raise ArgumentValueError("out", f"must be a folder that exists, for {len(paths)} images, got {out}")
+    if not in_folder:
+        check_figure(out, "out", inputs=[*paths, options.mask])
     window = out is None and _has_window()
     written = {path.resolve() for path in paths}  # nothing is written over these
-    for path, image in inks(paths, options.ink, refuse):
-        figure = _figure(window)
-        radoncdt.plot.pipeline(image, n_angles=options.angles, n_levels=options.levels, axes=figure.subplots(2, 3))
-        figure.suptitle(printable(path.name))
-        if window:
-            continue
-        target = out if out is not None and not out.is_dir() else _unused(out or Path(), path.stem, written)
-        written.add(target.resolve())
-        write_whole(target, partial(figure.savefig, format=target.suffix[1:], dpi=110))
-        say(str(target))
-    if window and len(refused) < len(paths):
+    with Bar() as bar:
+        images = Images(paths, ink, bar, "drawing figures")
+        for path, image in images:
+            figure = _make_figure(window)
+            radoncdt.plot.pipeline(image, **counts, axes=figure.subplots(2, 3))
+            figure.suptitle(printable(path.name))
+            if window:
+                continue
+            target = _choose_name(out or Path(), path.stem, written) if in_folder else out
+            written.add(target.resolve())
+            write_figure(target, figure)
+            say(str(target))
+    if window and images.n_refused < len(paths):
         from matplotlib import pyplot
 
         pyplot.show()
-    return 1 if refused else 0
+    return 1 if images.n_refused else 0
 
 
-def _unused(folder: Path, stem: str, written: set[Path]) -> Path:
-    """Where to write the picture of an image, if another of the same name was there before."""
+def _choose_name(folder: Path, stem: str, written: set[Path]) -> Path:
+    """A file for the figure of an image that replaces none of the files written so far."""
     names = (f"{stem}_pipeline{f'_{k}' if k > 1 else ''}.png" for k in count(1))
     return next(folder / name for name in names if (folder / name).resolve() not in written)
 
 
 def _has_window() -> bool:
-    """Whether matplotlib finds a way to open one."""
+    """Whether matplotlib can open a window."""
     from matplotlib import pyplot
 
     return pyplot.get_backend().lower() not in ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template")
 
 
-def _figure(window: bool) -> Any:
+def _make_figure(window: bool) -> Any:
     if window:
         from matplotlib import pyplot
 

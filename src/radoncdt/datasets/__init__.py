@@ -1,4 +1,4 @@
-"""Images to try the transforms on: drawn symbols, digits, watermarks, random affine maps of them, and noise.
+"""Images for trying out the transforms: symbols, digits, watermarks, random affine maps, and noise.
 
 >>> from radoncdt import datasets
 >>> images, labels, maps = datasets.academic(5, rng=0)
@@ -7,12 +7,13 @@
 """
 
 from radoncdt.datasets.affine import AffineDistribution, AffineMaps, random_affine
-from radoncdt.datasets.distorted import FEW_SHOT, SYMBOL_CANVAS, few_shot
-from radoncdt.datasets.drawing import SHAPES, TEMPLATES, draw, templates
+from radoncdt.datasets.affine_copies import NARROW, WIDE, academic, lin_mnist
+from radoncdt.datasets.distortions import FEW_SHOT, SYMBOL_CANVAS, few_shot
+from radoncdt.datasets.lines import draw
+from radoncdt.datasets.marks import Mark, Queries, Watermarks, watermarks
 from radoncdt.datasets.mnist import Mnist, load_mnist
 from radoncdt.datasets.noise import bars, elastic, salt, sticks
-from radoncdt.datasets.sets import NARROW, WIDE, academic, lin_mnist
-from radoncdt.datasets.watermarks import Mark, Queries, Watermarks, watermarks
+from radoncdt.datasets.symbols import SHAPES, TEMPLATES, templates
 
 __all__ = [
     "FEW_SHOT",

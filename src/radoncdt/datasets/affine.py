@@ -1,4 +1,4 @@
-"""Random affine maps of images, with the maps that were drawn."""
+"""Random affine maps, and images moved by them."""
 
 import warnings
 from collections.abc import Callable
@@ -9,13 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from radoncdt import _validation
-from radoncdt._typing import Floats
+from radoncdt._typing import Floats, Seed
 from radoncdt._validation import ArgumentTypeError, ArgumentValueError
 from radoncdt.measures import moved_picture
 
-Seed = int | np.random.Generator
+__all__ = ["AffineDistribution", "AffineMaps", "check_images", "make_generator", "move", "random_affine"]
 
 STEPS = ("scale", "rotate", "shear_x", "shear_y")
+"""The steps of a linear map, in their default order."""
+
+MAX_LOSS = 0.01
+"""Largest share of its ink that an image may lose beyond the canvas without a warning."""
 
 
 class AffineMaps(NamedTuple):
@@ -33,34 +37,39 @@ def _from_0_to(most: float) -> Callable[[float], bool]:
 
 @dataclass(frozen=True, kw_only=True)
 class AffineDistribution:
-    """A distribution of maps x ↦ Ax + y about the centre of the image, all parts uniform and independent.
+    """A distribution of maps x ↦ Ax + y about the centre of the image. All parameters are uniform and independent.
 
-    A is the product of the steps in `order`, the first acting first; the shift y comes last. By default nothing moves.
+    A is the product of the steps in `order`, which act one after the other. The shift y comes last. By default, every
+    map is the identity.
 
     Parameters
     ----------
     scale : (low, high)
-        Factors, of x and y together or, if not `isotropic`, each its own.
+        Bounds of the scale factors.
     isotropic : bool
+        Whether x and y share one scale factor. If not, each has its own.
     mirror : bool
-        Half of the maps turn x to −x before anything else.
+        Whether half of the maps begin with the reflection x ↦ −x.
     rotation : float
-        Angles between −rotation and +rotation, in degrees, counter-clockwise.
+        Angles are between −rotation and +rotation, in degrees, counter-clockwise.
     shear : float
-        Angles α between −shear and +shear, in degrees, of x ↦ x + y·tan α and of y ↦ y + x·tan α, each its own.
+        The angles α of x ↦ x + y·tan α and of y ↦ y + x·tan α are between −shear and +shear, in degrees. They are
+        drawn independently.
     whole_degrees : bool
-        Angles of shear are whole numbers, all those from −shear to +shear equally likely.
+        Whether angles of shear are integers. All integers from −shear to +shear are equally likely.
     shift : float
-        Both parts of y between −shift and +shift, in pixels.
+        Both components of y are between −shift and +shift, in pixels.
     whole_pixels : bool
-        Shifts are whole numbers, all those from −shift to +shift equally likely.
+        Whether shifts are integers. All integers from −shift to +shift are equally likely.
     circular : bool
-        What the shift moves off the canvas comes in on the other side. What A moves off the canvas is cut off.
-    order : the steps "scale", "rotate", "shear_x", "shear_y" in some order
+        Whether pixels that the shift moves off the canvas re-enter on the opposite side. Pixels that A moves off the
+        canvas are lost.
+    order : sequence of str
+        The steps "scale", "rotate", "shear_x", "shear_y" in some order.
     fit_canvas : bool
-        After a rotation or a shear, shrink x and y, each by its own factor, so that the image of a square canvas fits
-        into the canvas again. Image libraries that enlarge the canvas to hold the result, and then resize the result
-        to the old size, do this.
+        Whether x and y shrink after a rotation or a shear, each by its own factor, so that the image of a square canvas
+        fits into the canvas again. Image libraries that enlarge the canvas to hold the result, and then resize the
+        result to the original size, do this.
 
     Examples
     --------
@@ -93,21 +102,21 @@ class AffineDistribution:
             _validation.instance(getattr(self, name), name, bool)
         for name, whole in (("shear", self.whole_degrees), ("shift", self.whole_pixels)):
             if whole and getattr(self, name) != int(getattr(self, name)):
-                raise ArgumentValueError(name, f"must be a whole number, as its values are, got {getattr(self, name)}")
+                raise ArgumentValueError(name, f"must be a whole number if its values are, got {getattr(self, name)}")
         steps = _validation.sequence(self.order, "order")
         if len(steps) != len(STEPS) or set(steps) != set(STEPS):
-            raise ArgumentValueError("order", f"must hold each of {', '.join(STEPS)} once, got {self.order!r}")
+            raise ArgumentValueError("order", f"must contain each of {', '.join(STEPS)} once, got {self.order!r}")
 
     def maps(self, n: int, rng: Seed) -> AffineMaps:
-        """Draw n maps. A generator in the same state gives the same first maps, whatever n is."""
+        """Draw n maps. The first maps from a generator in the same state do not depend on n."""
         n = _validation.count(n, "n", 0, _validation.MOST_IMAGES)
-        scale_x, scale_y, turn, shear_x, shear_y, x, y, mirror = generator(rng).random((n, 8)).T
+        scale_x, scale_y, turn, shear_x, shear_y, x, y, mirror = make_generator(rng).random((n, 8)).T
         low, high = self.scale
         scale_x = low + (high - low) * scale_x
         scale_y = scale_x if self.isotropic else low + (high - low) * scale_y
-        turn = np.deg2rad(_between(turn, self.rotation))
+        turn = np.deg2rad(_spread(turn, self.rotation))
         tangent_x, tangent_y = (
-            np.tan(np.deg2rad(_between(u, self.shear, self.whole_degrees))) for u in (shear_x, shear_y)
+            np.tan(np.deg2rad(_spread(u, self.shear, self.whole_degrees))) for u in (shear_x, shear_y)
         )
         one, zero = np.ones(n), np.zeros(n)
         steps = {
@@ -117,34 +126,35 @@ class AffineDistribution:
             "shear_y": _matrices(one, zero, tangent_y, one),
         }
         matrices = _matrices(np.where((mirror < 0.5) & self.mirror, -1.0, 1.0), zero, zero, one)
-        if self.fit_canvas:  # a row of absolute values adds up to the half-width of the image of [−1, 1]²
+        if self.fit_canvas:  # the absolute values of a row add up to half the width of the image of [−1, 1]²
             steps |= {name: s / np.abs(s).sum(axis=-1, keepdims=True) for name, s in steps.items() if name != "scale"}
         for name in self.order:
             matrices = steps[name] @ matrices
-        shifts = np.stack([_between(u, self.shift, self.whole_pixels) for u in (x, y)], axis=-1)
+        shifts = np.stack([_spread(u, self.shift, self.whole_pixels) for u in (x, y)], axis=-1)
         return AffineMaps(matrices, shifts)
 
 
-def generator(rng: Seed) -> np.random.Generator:
-    """The generator itself, or a new one from a seed."""
+def make_generator(rng: Seed) -> np.random.Generator:
+    """Return the generator itself, or a new one from a seed."""
     if isinstance(rng, np.random.Generator):
         return rng
     if not isinstance(rng, (int, np.integer)):
-        raise ArgumentTypeError("rng", f"must be a numpy Generator, or a seed, an integer, got {rng!r}")
+        raise ArgumentTypeError("rng", f"must be a numpy Generator or an integer seed, got {rng!r}")
     return np.random.default_rng(_validation.count(rng, "rng", 0))
 
 
-def _between(u: Floats, most: float, whole: bool = False) -> Floats:
-    """From numbers in [0, 1) to numbers, or whole numbers, between −most and +most."""
+def _spread(u: Floats, most: float, whole: bool = False) -> Floats:
+    """Map numbers in [0, 1) to numbers, or to whole numbers, between −most and +most."""
     return np.floor(u * (2 * most + 1)) - most if whole else most * (2 * u - 1)
 
 
 def _matrices(a: Floats, b: Floats, c: Floats, d: Floats) -> Floats:
+    """The matrices (a b; c d), (n, 2, 2)."""
     return np.stack([a, b, c, d], axis=-1).reshape(-1, 2, 2)
 
 
-def pictures(images: ArrayLike) -> NDArray[Any]:
-    """A stack (n, H, W) of floats, float64 where they came so and float32 otherwise."""
+def check_images(images: ArrayLike) -> NDArray[Any]:
+    """Return a stack (n, H, W) of finite numbers: float64 if the images are float64, and float32 otherwise."""
     stack = _validation.real_array(images, "images")
     if not isinstance(images, (list, tuple)):
         _validation.not_in_colours(stack.shape, "images")
@@ -156,28 +166,28 @@ def pictures(images: ArrayLike) -> NDArray[Any]:
 
 
 def random_affine(images: ArrayLike, distribution: AffineDistribution, rng: Seed) -> tuple[NDArray[Any], AffineMaps]:
-    """Move every image by a random map of its own.
+    """Move every image by its own random map.
 
-    Grey values are kept: the result is x ↦ image(A⁻¹(x − y)) on the same canvas, sampled once, by bilinear
-    interpolation.
+    The result is x ↦ image(A⁻¹(x − y)) on the same canvas. It is sampled once, by bilinear interpolation, so grey
+    values are preserved.
 
     Parameters
     ----------
     images : array (n, H, W)
     distribution : AffineDistribution
-    rng : numpy Generator, or int
-        A seed, if an int.
+    rng : numpy Generator or int
+        The random generator, or the seed of a new one.
 
     Returns
     -------
     images : float array (n, H, W)
     maps : AffineMaps
-        The maps that made them, `maps.matrices` (n, 2, 2) and `maps.shifts` (n, 2).
+        The maps that were drawn: `maps.matrices` (n, 2, 2) and `maps.shifts` (n, 2).
 
     Warns
     -----
     UserWarning
-        When an image loses more than a hundredth of its ink beyond the canvas.
+        If an image loses more than 1 % of its ink beyond the canvas.
 
     Examples
     --------
@@ -186,36 +196,37 @@ def random_affine(images: ArrayLike, distribution: AffineDistribution, rng: Seed
     >>> np.allclose(mean(images), mean(crosses) + maps.shifts, atol=0.01)
     True
     """
-    stack = pictures(images)
+    stack = check_images(images)
     _validation.instance(distribution, "distribution", AffineDistribution)
     maps = distribution.maps(len(stack), rng)
     return move(stack, maps, circular=distribution.circular, stacklevel=3), maps
 
 
 def move(stack: NDArray[Any], maps: AffineMaps, *, circular: bool, stacklevel: int | None) -> NDArray[Any]:
-    """Move every picture by its map; see `random_affine`. Without a `stacklevel` it does not warn."""
+    """Move every image of a stack by its map, as `random_affine` does. Warn of lost ink if there is a `stacklevel`."""
     moved = np.empty_like(stack)
     rolls = np.rint(maps.shifts).astype(int) if circular else np.zeros(maps.shifts.shape, int)
-    rest = maps.shifts - rolls  # what is left to interpolate
+    rest = maps.shifts - rolls  # fractions of pixels, which are interpolated
     lost = 0
     for i, (image, matrix, shift, (right, up)) in enumerate(zip(stack, maps.matrices, rest, rolls)):
-        margin = int(circular and shift.any())  # what a part of a pixel moves off the canvas is put back below
+        margin = int(circular and shift.any())  # one pixel for the part that leaves the canvas
         picture, whole = moved_picture(image, matrix, shift, margin)
         if margin:
-            picture = _folded(picture)
+            picture = _wrap_margin(picture)
         moved[i] = np.roll(picture, (-up, right), axis=(0, 1)) if circular else picture
         if not whole:
             expected = abs(np.linalg.det(matrix)) * np.abs(image).sum(dtype=np.float64)
-            lost += np.abs(picture).sum(dtype=np.float64) < 0.99 * expected
+            lost += np.abs(picture).sum(dtype=np.float64) < (1 - MAX_LOSS) * expected
     if lost and stacklevel is not None:
         warnings.warn(
-            f"{lost} of {len(stack)} images lost more than 1 % of their ink beyond the canvas", stacklevel=stacklevel
+            f"{lost} of {len(stack)} images lost more than {100 * MAX_LOSS:g} % of their ink beyond the canvas",
+            stacklevel=stacklevel,
         )
     return moved
 
 
-def _folded(picture: NDArray[Any]) -> NDArray[Any]:
-    """A picture without its margin of one pixel, which is added to the opposite sides."""
+def _wrap_margin(picture: NDArray[Any]) -> NDArray[Any]:
+    """Remove a margin of one pixel and add it to the opposite sides."""
     for _ in range(2):
         inside = picture[1:-1].copy()
         inside[-1] += picture[0]

@@ -1,20 +1,22 @@
-"""Motifs of watermarks, as lines: what `watermarks` puts together. Each is random in its proportions.
+"""Motifs of watermarks as lines, which `watermarks` combines. Their proportions are random.
 
-A motif is a list of parts, a part a list of lines, in a frame of about [−1, 1]², x to the right and y up.
+A motif is a list of parts and a part is a list of lines, in a frame of about [−1, 1]², x to the right and y up.
 """
 
 from collections.abc import Callable
 
 import numpy as np
 
-from radoncdt.datasets.drawing import Line, bezier
+from radoncdt.datasets.lines import Line, bezier
+
+__all__ = ["MOTIFS", "REACH", "Part", "compose"]
 
 Random = np.random.Generator
 Part = tuple[Line, ...]
 Points = list[tuple[float, float]]
 
-RADIUS = 0.68
-"""Of a composed mark: how far its farthest point is from the middle of the frame."""
+REACH = 0.68
+"""Distance of the farthest point of a mark from the middle of the frame."""
 
 LETTERS: dict[str, list[Points]] = {
     "A": [[(-0.5, -0.5), (0, 0.5), (0.5, -0.5)], [(-0.3, -0.1), (0.3, -0.1)]],
@@ -45,9 +47,9 @@ LETTERS: dict[str, list[Points]] = {
 
 
 def compose(random: Random) -> tuple[str, tuple[Part, ...]]:
-    """The name of a motif, and the parts of a mark that has it: a frame, a crest and initials are more parts."""
+    """Compose a mark: the name of its motif, and its parts. A frame, a crest and initials may be added."""
     name = str(random.choice(list(MOTIFS)))
-    parts = list(_placed(MOTIFS[name](random), random.uniform(0.9, 1.1), 1, 0, 0))
+    parts = list(_place(MOTIFS[name](random), random.uniform(0.9, 1.1), 1, 0, 0))
     low, high = _extent(parts)
     if random.random() < 0.35:
         middle, reach = (low + high) / 2, float(np.linalg.norm(high - low) / 2)
@@ -60,15 +62,15 @@ def compose(random: Random) -> tuple[str, tuple[Part, ...]]:
         size, stem = random.uniform(0.25, 0.45), random.uniform(0.1, 0.5)
         parts.append((_line((0, high[1]), (0, high[1] + stem)),))
         parts.append(
-            tuple(line for part in _placed(crest(random), size, size, 0, high[1] + stem + size) for line in part)
+            tuple(line for part in _place(crest(random), size, size, 0, high[1] + stem + size) for line in part)
         )
         low, high = _extent(parts)
     if random.random() < 0.4 and name != "letters":
         size = random.uniform(0.3, 0.5)
-        parts += _placed(_initials(random), size, size, random.uniform(-0.15, 0.15), low[1] - size * 0.8)
+        parts += _place(_initials(random), size, size, random.uniform(-0.15, 0.15), low[1] - size * 0.8)
     low, high = _extent(parts)
     corners = np.concatenate([line for part in parts for line in part]) - (low + high) / 2
-    scale = RADIUS / np.linalg.norm(corners, axis=1).max()
+    scale = REACH / np.linalg.norm(corners, axis=1).max()
     return name, tuple(tuple(scale * (line - (low + high) / 2) for line in part) for part in parts)
 
 
@@ -77,7 +79,7 @@ def _extent(parts: list[Part]) -> tuple[Line, Line]:
     return corners.min(axis=0), corners.max(axis=0)
 
 
-def _placed(parts: list[Part], width: float, height: float, x: float, y: float) -> list[Part]:
+def _place(parts: list[Part], width: float, height: float, x: float, y: float) -> list[Part]:
     return [tuple(line * [width, height] + [x, y] for line in part) for part in parts]
 
 
@@ -91,7 +93,7 @@ def _arc(x: float, y: float, width: float, height: float, first: float = 0, last
 
 
 def _smooth(corners: Points | Line, *, closed: bool = False) -> Line:
-    """A curve through places, of Bézier pieces whose tangents are parallel to the neighbours' chord."""
+    """A smooth curve through places: Bézier pieces whose tangents are parallel to the chord of the neighbours."""
     p = np.asarray(corners, float)
     before, behind = np.roll(p, 1, axis=0), np.roll(p, -1, axis=0)
     if not closed:
@@ -584,6 +586,7 @@ MOTIFS: dict[str, Callable[[Random], list[Part]]] = {
     "star": _star,
     "tower": _tower,
 }
-"""What a mark shows; also the names that a catalogue of them has as its motifs."""
+"""The functions that draw the motifs, by name."""
+
 FRAMES = (_frame_circle, _frame_circle, _frame_shield, _frame_lozenge)
 CRESTS = (_star, _cross, _crown, _flower, _moon, _lily)

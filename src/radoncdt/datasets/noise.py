@@ -1,7 +1,7 @@
-"""What else happens to a drawing: bent paper, specks, gaps and stray lines (the authors' follow-up, arXiv 2506.08761).
+"""Noise on drawings: bent paper, specks, gaps and stray lines (the authors' follow-up, arXiv 2506.08761).
 
-Every function takes images (n, H, W), white on black, and returns new ones; each image gets noise of its own. White is
-the largest value of an image, 1 where it has none.
+Every function takes images (n, H, W), white on black, and returns new ones. The noise of each image is independent.
+White is the largest value of the image, or 1 if the image is empty.
 """
 
 from collections.abc import Callable
@@ -12,11 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from radoncdt import _validation
 from radoncdt._deformation import bend
+from radoncdt._typing import Floats, Seed
 from radoncdt._validation import ArgumentValueError
-from radoncdt.datasets.affine import Seed, generator, pictures
-from radoncdt.datasets.drawing import stroke
+from radoncdt.datasets.affine import check_images, make_generator
+from radoncdt.datasets.lines import stroke
+
+__all__ = ["Pair", "bars", "elastic", "salt", "sticks"]
 
 Pair = tuple[float, float]
+"""The bounds (low, high) of a random number."""
 
 
 def elastic(
@@ -24,24 +28,25 @@ def elastic(
 ) -> NDArray[Any]:
     """Bend images by waves: I'(j, k) = I(j + a_y cos(2π f_y k/W), k + a_x sin(2π f_x j/H)).
 
-    Rows j and columns k count from 1 as the authors' do; the image is continued periodically and interpolated
+    Rows j and columns k count from 1, as in the authors' code. The image is continued periodically and interpolated
     bilinearly.
 
     Parameters
     ----------
     images : array (n, H, W)
-    rng : numpy Generator, or int
+    rng : numpy Generator or int
     amplitude : (low, high)
-        Of a_x and a_y, in pixels.
+        Bounds of a_x and a_y, in pixels.
     frequency : (low, high)
-        Of f_x and f_y, waves an image; no whole number of waves tears the image at its border.
+        Bounds of f_x and f_y, in waves per image. Unless the number of waves is an integer, the bent image is
+        discontinuous at its border.
 
     Examples
     --------
     >>> bool(np.allclose(datasets.elastic(np.ones((2, 8, 8)), rng=0), 1))
     True
     """
-    stack, random = pictures(images), generator(rng)
+    stack, random = check_images(images), make_generator(rng)
     amplitudes, frequencies = _pair(amplitude, "amplitude"), _pair(frequency, "frequency")
     bent = np.empty_like(stack)
     for i, image in enumerate(stack):
@@ -55,11 +60,11 @@ def salt(images: ArrayLike, rng: Seed, *, dots: tuple[int, int] = (4, 7), diamet
     Parameters
     ----------
     images : array (n, H, W)
-    rng : numpy Generator, or int
+    rng : numpy Generator or int
     dots : (least, most)
-        Number of discs in an image, all equally likely.
+        Number of discs per image. All numbers from least to most are equally likely.
     diameter : (low, high)
-        In pixels. Discs lie within the image.
+        Diameter in pixels. Discs lie within the image.
 
     Examples
     --------
@@ -69,12 +74,12 @@ def salt(images: ArrayLike, rng: Seed, *, dots: tuple[int, int] = (4, 7), diamet
     """
     least, most = _pair(diameter, "diameter")
 
-    def cover(random: np.random.Generator, layer: NDArray[Any]) -> None:
+    def cover(layer: Floats, random: np.random.Generator) -> None:
         width = random.uniform(least, most)
-        middle = _within(random, layer, width)
+        middle = _place_within(layer, random, width)
         stroke(layer, np.stack([middle, middle]), width)
 
-    return _covered(images, rng, dots, "dots", cover, _lighten)
+    return _cover(images, rng, _whole_pair(dots, "dots"), cover, _lighten)
 
 
 def bars(images: ArrayLike, rng: Seed, *, bars: tuple[int, int] = (2, 5), width: Pair = (2.0, 2.0)) -> NDArray[Any]:
@@ -83,11 +88,11 @@ def bars(images: ArrayLike, rng: Seed, *, bars: tuple[int, int] = (2, 5), width:
     Parameters
     ----------
     images : array (n, H, W)
-    rng : numpy Generator, or int
+    rng : numpy Generator or int
     bars : (least, most)
-        Number of bars in an image, all equally likely.
+        Number of bars per image. All numbers from least to most are equally likely.
     width : (low, high)
-        In pixels. Bars lie within the image.
+        Width in pixels. Bars lie within the image.
 
     Examples
     --------
@@ -97,12 +102,12 @@ def bars(images: ArrayLike, rng: Seed, *, bars: tuple[int, int] = (2, 5), width:
     """
     least, most = _pair(width, "width")
 
-    def cover(random: np.random.Generator, layer: NDArray[Any]) -> None:
+    def cover(layer: Floats, random: np.random.Generator) -> None:
         across = random.uniform(least, most)
-        left, x = _within(random, layer, across)[0] - across / 2, np.arange(layer.shape[1])
+        left, x = _place_within(layer, random, across)[0] - across / 2, np.arange(layer.shape[1])
         layer[:] = np.clip(np.minimum(x + 0.5, left + across) - np.maximum(x - 0.5, left), 0, 1)
 
-    return _covered(images, rng, bars, "bars", cover, lambda image, bar, _: image * (1 - bar))
+    return _cover(images, rng, _whole_pair(bars, "bars"), cover, _darken)
 
 
 def sticks(
@@ -113,17 +118,17 @@ def sticks(
     length: Pair = (16.0, 32.0),
     width: Pair = (2.0, 2.0),
 ) -> NDArray[Any]:
-    """Scatter white sticks: vertical, horizontal, and along both diagonals.
+    """Scatter white sticks. Each is vertical, horizontal or along one of the diagonals.
 
     Parameters
     ----------
     images : array (n, H, W)
-    rng : numpy Generator, or int
+    rng : numpy Generator or int
     sticks : (least, most)
-        Number of sticks in an image, all equally likely.
+        Number of sticks per image. All numbers from least to most are equally likely.
     length, width : (low, high)
-        In pixels. The authors' lengths are an eighth to a quarter of half the side, 16 to 32 pixels of 256. Sticks lie
-        within the image; their ends are round.
+        Length and width in pixels. The authors' lengths are 1/8 to 1/4 of half the side: 16 to 32 pixels for images of
+        256 pixels. Sticks lie within the image. Their ends are round.
 
     Examples
     --------
@@ -132,49 +137,63 @@ def sticks(
     """
     (short, long), (least, most) = _pair(length, "length"), _pair(width, "width")
 
-    def cover(random: np.random.Generator, layer: NDArray[Any]) -> None:
+    def cover(layer: Floats, random: np.random.Generator) -> None:
         angle = random.integers(4) * np.pi / 4
         reach, across = random.uniform(short, long), random.uniform(least, most)
-        middle, half = _within(random, layer, reach + across), reach / 2 * np.array([np.cos(angle), np.sin(angle)])
+        middle, half = (
+            _place_within(layer, random, reach + across),
+            reach / 2 * np.array([np.cos(angle), np.sin(angle)]),
+        )
         stroke(layer, np.stack([middle - half, middle + half]), across)
 
-    return _covered(images, rng, sticks, "sticks", cover, _lighten)
+    return _cover(images, rng, _whole_pair(sticks, "sticks"), cover, _lighten)
 
 
-def _covered(
+def _cover(
     images: ArrayLike,
     rng: Seed,
     number: tuple[int, int],
-    name: str,
-    cover: Callable[[np.random.Generator, NDArray[Any]], None],
-    combine: Callable[[NDArray[Any], NDArray[Any], float], NDArray[Any]],
+    cover: Callable[[Floats, np.random.Generator], None],
+    combine: Callable[[NDArray[Any], Floats, float], NDArray[Any]],
 ) -> NDArray[Any]:
-    """Cover every image several times. `cover` writes into zeros the part of each pixel that something covers."""
-    stack, random = pictures(images).copy(), generator(rng)
-    least, most = _pair(number, name)
-    if least != int(least) or most != int(most):
-        raise ArgumentValueError(name, f"must be a pair of whole numbers, got {number!r}")
+    """Cover every image with a random number of objects.
+
+    `cover` writes into a layer of zeros the part of each pixel that an object covers. `combine` puts a layer on an
+    image, given the value of white.
+    """
+    stack, random = check_images(images).copy(), make_generator(rng)
     for i in range(len(stack)):
         white = stack[i].max() if stack[i].any() else 1
-        for _ in range(random.integers(int(least), int(most), endpoint=True)):
+        for _ in range(random.integers(*number, endpoint=True)):
             layer = np.zeros(stack.shape[1:])
-            cover(random, layer)
+            cover(layer, random)
             stack[i] = combine(stack[i], layer, white)
     return stack
 
 
-def _lighten(image: NDArray[Any], part: NDArray[Any], white: float) -> NDArray[Any]:
+def _lighten(image: NDArray[Any], part: Floats, white: float) -> NDArray[Any]:
     return np.maximum(image, white * part)
 
 
-def _within(random: np.random.Generator, layer: NDArray[Any], extent: float) -> NDArray[np.float64]:
-    """A place (column, row) for the middle of something, for all of it to lie within the image, if it can."""
+def _darken(image: NDArray[Any], part: Floats, _white: float) -> NDArray[Any]:
+    return image * (1 - part)
+
+
+def _place_within(layer: Floats, random: np.random.Generator, extent: float) -> Floats:
+    """Draw a centre (column, row) such that an object of this extent lies within the image if it is small enough."""
     sides = np.array(layer.shape[::-1])
     return (sides - 1) / 2 + np.maximum(sides - extent, 0) * random.uniform(-0.5, 0.5, 2)
 
 
-def _pair(values: Pair, name: str) -> tuple[float, float]:
+def _pair(values: Pair, name: str) -> Pair:
     pair = _validation.finite_array(values, name)
     if pair.shape != (2,) or not 0 <= pair[0] <= pair[1]:
         raise ArgumentValueError(name, f"must be a pair 0 ≤ low ≤ high, got {values!r}")
     return float(pair[0]), float(pair[1])
+
+
+def _whole_pair(values: tuple[int, int], name: str) -> tuple[int, int]:
+    low, high = _pair(values, name)
+    if low != int(low) or high != int(high):
+        raise ArgumentValueError(name, f"must be a pair of whole numbers, got {values!r}")
+    return int(low), int(high)

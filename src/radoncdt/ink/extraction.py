@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from radoncdt import _validation
-from radoncdt._validation import ArgumentTypeError, ArgumentValueError
+from radoncdt._validation import ArgumentTypeError
 from radoncdt.ink.drawing import find_drawing
 from radoncdt.ink.files import Source, is_array, read_image
 from radoncdt.ink.grey import find_grey_ink
@@ -41,7 +41,8 @@ def read_ink(
     mask : path, array (H, W), Pillow image or open file, optional
         An image of the same size. Pixels that are dark (0) in it are ignored.
     **options
-        Parameters of `InkOptions`: `kind` ("drawing" by default), `ink`, `threshold`, `low`, `specks`, `max_side`.
+        The other parameters of `InkOptions`: `kind` ("drawing" by default), `ink`, `threshold`, `low`, `specks`,
+        `max_side`.
 
     Returns
     -------
@@ -64,7 +65,7 @@ def read_ink(
     >>> read_ink(page).sum()
     np.float32(80.0)
     """
-    return _read_steps(source, "source", roi, mask, options)[-1].image
+    return _read_steps(source, "source", InkOptions(roi=roi, mask=mask, **options))[-1].image
 
 
 def find_ink(image: Source, /, *, roi: Sequence[int] | None = None, mask: Source | None = None, **options: Any) -> Grey:
@@ -82,14 +83,14 @@ def find_ink(image: Source, /, *, roi: Sequence[int] | None = None, mask: Source
         raise ArgumentTypeError(
             "image", f"must be an array, a Pillow image or an open file, got {image!r}; see `read_ink`"
         )
-    return _read_steps(image, "image", roi, mask, options)[-1].image
+    return _read_steps(image, "image", InkOptions(roi=roi, mask=mask, **options))[-1].image
 
 
 def ink_steps(
     source: Source, /, *, roi: Sequence[int] | None = None, mask: Source | None = None, **options: Any
 ) -> list[Step]:
     """Return every step of `read_ink`, the last of which is the ink. The parameters are the same."""
-    return _read_steps(source, "source", roi, mask, options)
+    return _read_steps(source, "source", InkOptions(roi=roi, mask=mask, **options))
 
 
 def assess_ink(ink: Grey, options: InkOptions) -> str | None:
@@ -100,11 +101,18 @@ def assess_ink(ink: Grey, options: InkOptions) -> str | None:
     return f"{share:.2%} of the image is ink; is {options.kind!r} the right kind?"
 
 
-def extract_steps(image: GreyImage, options: InkOptions, keep: Mask | None = None) -> list[Step]:
-    """Return all steps from an image to its ink. Only the pixels in the mask `keep` count."""
-    keep = np.ones(image.grey.shape, bool) if keep is None else keep
+def extract_steps(image: GreyImage, options: InkOptions) -> list[Step]:
+    """Return all steps from an image to its ink."""
+    keep = _read_mask(options.mask, image)
+    if options.roi is not None:
+        window = _window_of(options.roi, image)
+        image, keep = image.crop(window), keep[window]
+    if not keep.any():
+        where = " of the region" if options.roi is not None else ""
+        raise InkError(f"{image.name}: the mask excludes every pixel{where}")
+    box = _bounding_box(keep)
     try:
-        return _run_steps(image, options, keep)
+        return _run_steps(image.crop(box), options, keep[box])
     except InkError as error:
         raise InkError(f"{image.name}: {error}") from None
 
@@ -144,28 +152,15 @@ def _longer_side(box: tuple[slice, slice]) -> int:
     return max(side.stop - side.start for side in box)
 
 
-def _read_steps(source: Source, argument: str, roi: Any, mask: Any, options: dict[str, Any]) -> list[Step]:
-    chosen = InkOptions(**options)
+def _read_steps(source: Source, argument: str, options: InkOptions) -> list[Step]:
     image = read_image(source, argument=argument)
     if image.note:
         warnings.warn(f"{image.name}: {image.note}", stacklevel=_validation.levels_to_the_caller())
-    keep = _read_mask(mask, image)
-    if roi is not None:
-        window = _window_of(roi, image)
-        image, keep = image.crop(window), keep[window]
-    if not keep.any():
-        raise InkError(f"{image.name}: the mask excludes every pixel" + (" of the region" if roi is not None else ""))
-    box = _bounding_box(keep)
-    return extract_steps(image.crop(box), chosen, keep[box])
+    return extract_steps(image, options)
 
 
-def _window_of(roi: Any, image: GreyImage) -> tuple[slice, slice]:
-    try:
-        x, y, width, height = (_validation.count(value, "roi", 0) for value in roi)
-    except (TypeError, ValueError):
-        raise ArgumentValueError(
-            "roi", f"must be four integers x, y, width and height that are not negative, got {roi!r}"
-        ) from None
+def _window_of(roi: Sequence[int], image: GreyImage) -> tuple[slice, slice]:
+    x, y, width, height = roi
     rows, columns = image.grey.shape
     if width == 0 or height == 0 or x >= columns or y >= rows:
         raise InkError(

@@ -1,7 +1,8 @@
 """Options for finding ink, and the steps that lead to it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +53,10 @@ class InkOptions:
     max_side : int, optional
         Larger images are reduced by an integer factor until no side is longer; 1024 by default. The kind "grey" has no
         limit by default.
+    roi : (x, y, width, height), optional
+        The region of interest, in pixels from the upper left. The rest of the image is ignored.
+    mask : path, array (H, W), Pillow image or open file, optional
+        An image of the same size. Pixels that are dark (0) in it are ignored.
     """
 
     kind: str = "drawing"
@@ -60,6 +65,8 @@ class InkOptions:
     low: float | None = None
     specks: float | None = None
     max_side: int | None = None
+    roi: Sequence[int] | None = None
+    mask: Any = None
 
     def __post_init__(self) -> None:
         hint = "; 'photo' is now called 'watermark'" if self.kind == "photo" else ""
@@ -74,6 +81,8 @@ class InkOptions:
             _validation.number(self.specks, "specks", "a number from 0 to 1", lambda x: 0 <= x <= 1)
         if self.max_side is not None:
             _validation.count(self.max_side, "max_side", MIN_SIDE)
+        if self.roi is not None:
+            object.__setattr__(self, "roi", _check_roi(self.roi))
         for name, kinds in _KINDS_OF_OPTION.items():
             if getattr(self, name) is not None and self.kind not in kinds:
                 raise ArgumentValueError(
@@ -82,3 +91,13 @@ class InkOptions:
         high = WATERMARK_THRESHOLD if self.threshold is None else self.threshold
         if self.low is not None and self.low > high:
             raise ArgumentValueError("low", f"must not be above the threshold {high:g}, got {self.low:g}")
+
+
+def _check_roi(roi: Any) -> tuple[int, int, int, int]:
+    try:
+        x, y, width, height = (_validation.count(value, "roi", 0) for value in roi)
+    except (TypeError, ValueError):
+        raise ArgumentValueError(
+            "roi", f"must be four integers x, y, width and height that are not negative, got {roi!r}"
+        ) from None
+    return x, y, width, height

@@ -1,12 +1,12 @@
-"""What the tables share: which cells there are, the images of a draw, and their features.
+"""The protocol of Tables 2, 3 and 4: their cells, the images of a random draw, and their features.
 
 "published" is what the authors ran: image i of every class of the academic dataset has the same map, and all images of
-LinMNIST share ten maps. "independent" gives every image a map of its own and changes nothing else.
+LinMNIST share ten maps. "independent" gives every image its own map and changes nothing else.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,90 +14,170 @@ from numpy.typing import NDArray
 from radoncdt import datasets
 from radoncdt._rcdt import max_nrcdt, nrcdt, rcdt
 from radoncdt.directions import equispaced_angles
-from radoncdt.reproduction import names, paper
-from radoncdt.reproduction.cells import Cell, Measurement
+from radoncdt.reproduction.measurement import Measurand, group_by
 
-PROTOCOLS = tuple(names.PROTOCOLS)
+__all__ = [
+    "CLOSED_GRID",
+    "FIT_CANVAS",
+    "HALF_CIRCLE",
+    "LEVELS",
+    "LOOSE_SOLVER",
+    "N_FOLDS",
+    "N_SHARED_MAPS",
+    "PROTOCOLS",
+    "SOURCES",
+    "Cell",
+    "Draw",
+    "ImageSource",
+    "compute_features",
+    "count_digits",
+    "draw_images",
+    "group_by_features",
+    "group_by_images",
+]
 
-N_SHARED_MAPS = 10
-"""Of LinMNIST, as published."""
+PROTOCOLS = ("published", "independent")
 
-SEEDS = {"academic": 0, "linmnist": 1, "published": 0, "independent": 1}
-"""Part of the seed of the images."""
+N_FOLDS = 10
+N_SHARED_MAPS = 10  # maps of all images of LinMNIST in the published protocol
+
+_SEEDS = {"academic": 0, "linmnist": 1, "published": 0, "independent": 1}
+"""Parts of the seed of the images."""
 
 LEVELS = {"academic": 363, "linmnist": 160}
-"""Levels of the quantile functions: the authors take as many as radii of the Radon transform."""
+"""Levels of the quantile functions; the authors use as many as radii of the Radon transform."""
 
 HALF_CIRCLE, CLOSED_GRID, LOOSE_SOLVER = "half circle", "closed grid", "loose solver"
 FIT_CANVAS = "fit canvas"
 """Variants of a cell."""
 
-Runs = Iterator[tuple[Cell, Measurement]]
+
+@dataclass(frozen=True)
+class Cell(Measurand):
+    """One figure of a table."""
+
+    table: str
+    """"table2", "table3" or "table4"."""
+    protocol: str
+    """"published" or "independent"."""
+    dataset: str
+    """"academic" or "linmnist"."""
+    feature: str
+    """"euclidean", "rcdt" or "mnrcdt"."""
+    norm: str | None
+    """Norm of the nearest reference, "inf" or "2"; None for other classifiers."""
+    classifier: str
+    """"nearest" or "svm"."""
+    n_angles: int | None
+    class_size: int
+    variant: str | None = None
+    """The one deviation from the protocol, if any; see `radoncdt.reproduction.tables.list_variants`."""
+
+    COLUMNS: ClassVar = {
+        name: name
+        for name in (
+            "paper_mean",
+            "paper_std",
+            "mean",
+            "std",
+            "std_between_draws",
+            "draws",
+            "difference",
+            "standard_errors",
+            "fold_maximum",
+            "fold_maximum_difference",
+            "fold_maximum_standard_errors",
+            "ties",
+        )
+    }
+    OPTIONAL: ClassVar = ("variant",)
+
+    @property
+    def n_accuracies(self) -> int:
+        """One per fold, one per image that serves as reference, or one with templates as references."""
+        if self.classifier == "svm":
+            return N_FOLDS
+        return 1 if self.dataset == "academic" else self.class_size
+
+    @property
+    def requirements(self) -> frozenset[str]:
+        return frozenset({"digits"} if self.dataset == "linmnist" else ())
+
+    @property
+    def has_ties(self) -> bool:
+        return self.classifier == "svm"
+
+    @property
+    def has_fold_maximum(self) -> bool:
+        return (self.table, self.feature) == ("table4", "rcdt")
+
+    @property
+    def is_as_published(self) -> bool:
+        return self.protocol == "published"
+
+    @property
+    def published(self) -> "Cell":
+        """The cell that the paper prints."""
+        return replace(self, protocol="published", variant=None)
 
 
 @dataclass(frozen=True)
-class Table:
-    """The set-up of one of the paper's Tables 2, 3 and 4."""
+class ImageSource:
+    """The images of a table."""
 
-    name: str
-    caption: str
-    classifier: str
     classes: dict[str, tuple[Any, ...]]
     """The classes of each dataset."""
     distribution: datasets.AffineDistribution
-    angles: tuple[int, ...]
-    sizes: dict[str, tuple[int, ...]]
-    """Class sizes of each dataset."""
-    columns: Callable[[Sequence[int]], paper.Places]
-    """From numbers of angles to the features, norms and numbers of angles that are measured."""
-    run: Callable[["Table", Sequence[Cell], int, int, datasets.Mnist | None], Runs]
-    """Measurements of cells of one protocol, in one draw of a seed."""
-
-    def cells(
-        self,
-        protocol: str,
-        angles: Sequence[int] | None,
-        sizes: Sequence[int] | None,
-        mnist: datasets.Mnist | None,
-    ) -> list[Cell]:
-        """All cells, of other angles and class sizes if these are given.
-
-        By default class sizes go up to the digits at hand. Where there is but one class size it is always kept.
-        """
-        cells = []
-        for dataset, own in self.sizes.items():
-            default = [size for size in own if dataset == "academic" or size <= self.most(mnist)]
-            for size in default if sizes is None or len(own) == 1 else sizes:
-                cells += [
-                    Cell(self.name, protocol, dataset, feature, norm, self.classifier, n_angles, size)
-                    for feature, norm, n_angles in self.columns(angles or self.angles)
-                ]
-        return cells
-
-    def most(self, mnist: datasets.Mnist | None) -> int:
-        """The images there are of each of the table's digits."""
-        digits = self.classes.get("linmnist", ())
-        return min(int((mnist.labels == digit).sum()) for digit in digits) if mnist and digits else 0
-
-    def images(
-        self, dataset: str, protocol: str, class_size: int, seed: int, draw: int, mnist: datasets.Mnist | None
-    ) -> tuple[NDArray[np.float32], NDArray[Any]]:
-        """Images and labels of one draw. The first images of a class do not depend on the class size."""
-        number = int(self.name.removeprefix("table"))
-        rng = np.random.default_rng([seed, number, SEEDS[dataset], SEEDS[protocol], draw])
-        n_shared = class_size if dataset == "academic" else N_SHARED_MAPS
-        n_maps = n_shared if protocol == "published" else None
-        options: dict[str, Any] = {"rng": rng, "distribution": self.distribution, "n_maps": n_maps}
-        classes = self.classes[dataset]
-        if dataset == "academic":
-            return datasets.academic(class_size, classes=classes, **options)[:2]
-        return datasets.lin_mnist(classes, class_size, mnist=mnist, **options)[:2]
+    """The distribution of the maps."""
 
 
-def features(cell: Cell, images: NDArray[Any]) -> NDArray[Any]:
-    """Features of a cell, a row an image.
+SOURCES = {
+    "table2": ImageSource(
+        {"academic": ("circle-star1", "square-star4", "shield-triangle"), "linmnist": (1, 5, 7)}, datasets.NARROW
+    ),
+    "table3": ImageSource({"academic": ("circle-star1", "square-star4")}, datasets.WIDE),
+    "table4": ImageSource({"linmnist": (1, 7)}, datasets.WIDE),
+}
 
-    The R-CDT is in the paper's units: a pixel is √2/N wide, so that images fill the unit disc. The mNR-CDT has none.
+
+def count_digits(table: str, mnist: datasets.Mnist) -> int:
+    """The number of images of the rarest digit among the classes of a table; 0 if it has none."""
+    return min((int((mnist.labels == digit).sum()) for digit in SOURCES[table].classes.get("linmnist", ())), default=0)
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """A random draw of the images of the tables."""
+
+    seed: int
+    number: int
+    mnist: datasets.Mnist | None
+
+
+def draw_images(cell: Cell, draw: Draw) -> tuple[NDArray[np.float32], NDArray[Any]]:
+    """Images and labels of a cell. The first images of a class do not depend on the class size."""
+    number = int(cell.table.removeprefix("table"))
+    rng = np.random.default_rng([draw.seed, number, _SEEDS[cell.dataset], _SEEDS[cell.protocol], draw.number])
+    n_shared = cell.class_size if cell.dataset == "academic" else N_SHARED_MAPS
+    source = SOURCES[cell.table]
+    distribution = source.distribution
+    if cell.variant == FIT_CANVAS:
+        distribution = replace(distribution, fit_canvas=True)
+    options: dict[str, Any] = {
+        "rng": rng,
+        "distribution": distribution,
+        "n_maps": n_shared if cell.protocol == "published" else None,
+    }
+    classes = source.classes[cell.dataset]
+    if cell.dataset == "academic":
+        return datasets.academic(cell.class_size, classes=classes, **options)[:2]
+    return datasets.lin_mnist(classes, cell.class_size, mnist=draw.mnist, **options)[:2]
+
+
+def compute_features(cell: Cell, images: NDArray[Any]) -> NDArray[Any]:
+    """The features of a cell, one row per image.
+
+    The R-CDT is in the paper's units: a pixel is √2/N wide, so that images fill the unit disc. The mNR-CDT has no unit.
     """
     if cell.n_angles is None:
         return images.reshape(len(images), -1)
@@ -108,15 +188,17 @@ def features(cell: Cell, images: NDArray[Any]) -> NDArray[Any]:
         return pixel * rcdt(images, n_angles=cell.n_angles, **levels).reshape(len(images), -1)
     if cell.variant == HALF_CIRCLE:
         return nrcdt(images, n_angles=cell.n_angles, **authors, **levels).max(axis=-2)
-    closed = cell.variant == CLOSED_GRID
-    angles = np.linspace(0, np.pi, cell.n_angles) if closed else equispaced_angles(cell.n_angles)
+    is_closed = cell.variant == CLOSED_GRID
+    angles = np.linspace(0, np.pi, cell.n_angles) if is_closed else equispaced_angles(cell.n_angles)
     return max_nrcdt(images, angles=angles, **authors, **levels)
 
 
-def by_features(cells: Iterable[Cell]) -> list[list[Cell]]:
-    """Cells together that have the same features of the same images."""
-    groups: dict[Cell, list[Cell]] = {}
-    for cell in cells:
-        variant = None if cell.variant == LOOSE_SOLVER else cell.variant
-        groups.setdefault(replace(cell, norm=None, class_size=0, variant=variant), []).append(cell)
-    return list(groups.values())
+def group_by_images(cells: Iterable[Cell]) -> list[list[Cell]]:
+    """Group cells whose images are the same, except for the class size."""
+    return group_by(cells, lambda cell: (cell.table, cell.protocol, cell.dataset, cell.variant == FIT_CANVAS))
+
+
+def group_by_features(cells: Iterable[Cell]) -> list[list[Cell]]:
+    """Group cells with the same kind of features."""
+    changes = (HALF_CIRCLE, CLOSED_GRID)
+    return group_by(cells, lambda c: (c.dataset, c.feature, c.n_angles, c.variant if c.variant in changes else None))

@@ -1,80 +1,101 @@
-"""The report of an outcome: HTML, Markdown, CSV, JSON, figures."""
+"""The report of a run: HTML, Markdown, CSV, JSON and figures."""
 
-import csv
+import base64
 import io
 import json
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from functools import partial
-from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from radoncdt._csv import csv_table
+from radoncdt._extras import require
 from radoncdt._files import write_whole
-from radoncdt.reproduction.cells import Result
-from radoncdt.reproduction.figures import NAMES
-from radoncdt.reproduction.render import html, markdown
-from radoncdt.reproduction.run import TABLES, Outcome
+from radoncdt.reproduction.figures import CAPTIONS, draw_figures
+from radoncdt.reproduction.measurement import Summary
+from radoncdt.reproduction.protocol import Cell
+from radoncdt.reproduction.runner import Outcome, Run
+from radoncdt.reproduction.sections import list_sections
+from radoncdt.reproduction.tables import TABLES
 
-ROBUSTNESS = ("robustness", "robustness_curves")
+__all__ = ["WHOLE_RUN", "render", "write_report"]
+
+WHOLE_RUN = "the whole run, by the clock"  # the last of the steps in `Outcome.seconds`
+
+_TITLE = "The experiments of the paper, run by radoncdt"
+_RECORDS = ("table1", *TABLES, "variants", "robustness", "robustness_curves")
 
 
-def write(folder: Path, outcome: Outcome, figures: Mapping[str, Any]) -> list[Path]:
-    """Write all files of the report, each as a whole or not at all, and return their paths.
+def write_report(run: Run) -> Outcome:
+    """Write all files of the report into the folder of the run, each as a whole or not at all.
 
-    Tables and figures of an earlier report that this one does not have are removed: what was measured for them is still
-    in the store.
+    The report covers everything that is measured so far. Tables and figures of an earlier report that this one does not
+    have are removed; their measurements stay in the folder.
     """
+    outcome = run.summarise()
+    began = time.perf_counter()
+    figures = draw_figures(outcome, run.mnist)
+    now = time.perf_counter()
+    seconds = {**outcome.seconds, "drawing": now - began, WHOLE_RUN: now - run.began}
+    outcome = replace(outcome, seconds=seconds)
     files: dict[str, bytes] = {}
     for name, figure in figures.items():
-        files[f"figures/{name}.png"] = _drawn(figure, "png")
-        files[f"figures/{name}.svg"] = _drawn(figure, "svg")
-    for name, records in _records(outcome).items():
-        files[f"{name}.csv"], files[f"{name}.json"] = _csv(records), _json(records)
-    files["results.json"] = _json([result.record() for result in outcome.results])
-    files["setup.json"] = _json(_setup(outcome))
-    files["report.md"] = markdown(outcome, list(figures)).encode()
+        files |= {f"figures/{name}.{form}": _save_figure(figure, form) for form in ("png", "svg")}
+    for name, records in _list_records(outcome).items():
+        files[f"{name}.csv"] = csv_table(records[0], (record.values() for record in records))
+        files[f"{name}.json"] = _encode_json(records)
+    files["results.json"] = _encode_json([summary.record() for summary in outcome.cells])
+    files["setup.json"] = _encode_json(_describe_run(outcome))
     svgs = {name: files[f"figures/{name}.svg"] for name in figures}
-    files["report.html"] = html(outcome, svgs).encode()
+    files |= {name: render(name, outcome, svgs).encode() for name in ("report.md", "report.html")}
     if figures:
-        (folder / "figures").mkdir(exist_ok=True)
+        (run.folder / "figures").mkdir(exist_ok=True)
     for name, content in files.items():
-        write_whole(folder / name, partial(_put, content))
-    for name in _possible() - files.keys():
-        (folder / name).unlink(missing_ok=True)
-    return [folder / name for name in files]
+        write_whole(run.folder / name, partial(_write, content))
+    possible = {f"{name}.{form}" for name in _RECORDS for form in ("csv", "json")}
+    possible |= {f"figures/{name}.{form}" for name in CAPTIONS for form in ("png", "svg")}
+    for name in possible - files.keys():
+        (run.folder / name).unlink(missing_ok=True)
+    return outcome
 
 
-def _possible() -> set[str]:
-    """Tables and figures that a report can have."""
-    tables = {f"{name}.{form}" for name in ("table1", *TABLES, "variants", *ROBUSTNESS) for form in ("csv", "json")}
-    return tables | {f"figures/{name}.{form}" for name in NAMES for form in ("png", "svg")}
+def render(template: str, outcome: Outcome, svgs: Mapping[str, bytes]) -> str:
+    """Render the report with "report.html" or "report.md"; `svgs` holds the figures by name."""
+    jinja2 = require("jinja2", "writing a report", extra="reproduce")
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("radoncdt.reproduction"),
+        autoescape=jinja2.select_autoescape(["html"]),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["base64"] = lambda content: base64.b64encode(content).decode()
+    return environment.get_template(template).render(title=_TITLE, sections=list_sections(outcome, svgs), svgs=svgs)
 
 
-def _put(content: bytes, file: Any) -> None:
+def _write(content: bytes, file: IO[bytes]) -> None:
     file.write(content)
 
 
-def _records(outcome: Outcome) -> dict[str, list[dict[str, Any]]]:
+def _list_records(outcome: Outcome) -> dict[str, list[dict[str, Any]]]:
     """The rows of every table, by name."""
-    tables = {"table1": [check.record() for check in outcome.checks]}
+    tables: dict[str, list[dict[str, Any]]] = {"table1": [asdict(check) for check in outcome.checks]}
     for table in TABLES:
-        tables[table] = [result.record() for result in outcome.results if result.cell.table == table]
-    tables["variants"] = [_compared(*pair, variant.title) for variant, pairs in outcome.comparisons for pair in pairs]
-    for name, curves in zip(ROBUSTNESS, (False, True)):
-        tables[name] = [result.record() for result in outcome.trials if (result.trial.varied is not None) == curves]
+        tables[table] = [summary.record() for summary in outcome.select_cells(table)]
+    tables["variants"] = [_compare(*pair, variant.title) for variant, pairs in outcome.comparisons for pair in pairs]
+    for name, is_curve in (("robustness", False), ("robustness_curves", True)):
+        tables[name] = [s.record() for s in outcome.trials if (s.measurand.varied is not None) == is_curve]
     return {name: records for name, records in tables.items() if records}
 
 
-def _compared(published: Result, otherwise: Result, title: str) -> dict[str, Any]:
-    cell = published.cell
+def _compare(published: Summary[Cell], otherwise: Summary[Cell], title: str) -> dict[str, Any]:
+    names = ("table", "dataset", "feature", "norm", "n_angles", "class_size")
     return {
         "variant": title,
-        "table": cell.table,
-        "dataset": cell.dataset,
-        "feature": cell.feature,
-        "norm": cell.norm,
-        "n_angles": cell.n_angles,
-        "class_size": cell.class_size,
-        "paper_mean": published.paper and published.paper.mean,
+        **{name: getattr(published.measurand, name) for name in names},
+        "paper_mean": published.paper_mean,
         "published_mean": published.mean,
         "otherwise_mean": otherwise.mean,
         "difference": otherwise.mean - published.mean,
@@ -82,38 +103,25 @@ def _compared(published: Result, otherwise: Result, title: str) -> dict[str, Any
     }
 
 
-def _setup(outcome: Outcome) -> dict[str, Any]:
-    choice = outcome.choice
+def _describe_run(outcome: Outcome) -> dict[str, Any]:
+    choice = asdict(outcome.choice)
     return {
         "complete": outcome.missing == 0,
         "missing_measurements": outcome.missing,
-        "parts": choice.parts,
-        "protocols": choice.protocols,
-        "draws": choice.draws,
-        "angles": choice.angles,
-        "sizes": choice.sizes,
-        "repetitions": choice.repetitions,
+        **{name: choice[name] for name in ("parts", "protocols", "draws", "angles", "sizes", "repetitions")},
         **outcome.setup,
         "seconds": {step: round(seconds, 2) for step, seconds in outcome.seconds.items()},
     }
 
 
-def _drawn(figure: Any, form: str) -> bytes:
+def _save_figure(figure: Any, form: str) -> bytes:
     import matplotlib
 
     file = io.BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": "radoncdt"}):  # the same figure, the same file
+    with matplotlib.rc_context({"svg.hashsalt": "radoncdt"}):  # equal figures give equal files
         figure.savefig(file, format=form, dpi=130, metadata={"Date": None} if form == "svg" else None)
     return file.getvalue()
 
 
-def _json(value: Any) -> bytes:
+def _encode_json(value: Any) -> bytes:
     return (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
-
-
-def _csv(records: Sequence[Mapping[str, Any]]) -> bytes:
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, list(records[0]))
-    writer.writeheader()
-    writer.writerows(records)
-    return text.getvalue().encode()

@@ -1,13 +1,14 @@
-"""The few-shot study of the authors' follow-up (arXiv 2506.08761): nearest neighbours on distorted images.
+"""The few-shot study of the authors' second paper (arXiv 2506.08761): nearest neighbours on distorted images.
 
-Each set is drawn once, and the distances of all its images are computed once; a repetition chooses at random which
+Each set is drawn once, and the distances of all its images are computed once. A repetition chooses at random which
 images of each class to train on, and tests on the others. The choice is the same for all methods. The k nearest
-vote; of classes with equally many votes the first in the order of the labels wins, as in scikit-learn.
+training images vote. Among classes with equally many votes the first in the order of the labels wins, as in
+scikit-learn.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,22 +18,72 @@ from radoncdt._rcdt import pooled_nrcdt, rcdt
 from radoncdt.matching.affine_distance import affine_distances
 from radoncdt.matching.descriptors import describe
 from radoncdt.matching.plausible import Plausible
-from radoncdt.reproduction import rivals
-from radoncdt.reproduction.names import METHODS
-from radoncdt.reproduction.trials import Trial
+from radoncdt.reproduction.baselines import BASELINES, LIBRARIES, is_installed
+from radoncdt.reproduction.measurement import Measurand, Measurement, group_by
 
-NUMBER = 5
-"""Part of the seed of the images; those of Tables 2 to 4 have their own."""
+__all__ = [
+    "COMPARISONS",
+    "CURVES",
+    "CURVE_METHODS",
+    "DIGITS",
+    "N_ANGLES",
+    "N_LEVELS",
+    "PLANS",
+    "Curve",
+    "Plan",
+    "Trial",
+    "draw_set",
+    "euclidean_distances",
+    "group_by_set",
+    "list_trials",
+    "measure_trials",
+    "split_images",
+    "vote",
+]
 
-N_ANGLES, N_LEVELS = 64, 64
-"""Of all transforms: 128 directions on the full circle."""
+_NUMBER = 5  # part of the seed of the images; those of Tables 2 to 4 have the numbers of their tables
+N_ANGLES, N_LEVELS = 64, 64  # directions on the half circle and levels of all transforms
+_BLOCK = 512  # images that are transformed, and features that are multiplied, at once
 
-BLOCK = 512
-"""Images that are transformed, and features that are multiplied, at once."""
+_Compare = Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[Any]]
+"""Maps the indices of n test images and of m training images to their distances (n, m)."""
+
+_Comparison = Callable[[NDArray[Any], int | None], _Compare]
+"""Maps images and a number of threads to a function that compares them."""
 
 
-Compare = Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[Any]]
-"""From the numbers of n images to test, and of m to train on, to their distances (n, m)."""
+@dataclass(frozen=True)
+class Trial(Measurand):
+    """The accuracy of nearest neighbours on one set of images."""
+
+    dataset: str
+    """One of `radoncdt.datasets.FEW_SHOT`."""
+    class_size: int
+    """Training and test images per class."""
+    n_train: int
+    """Training images per class."""
+    method: str
+    """One of `COMPARISONS`."""
+    k: int
+    """Number of neighbours that vote."""
+    repetitions: int
+    """Number of random choices of the training images."""
+    varied: str | None = None
+    """For a curve, the parameter that is the same for all images: "dots" or "amplitude"."""
+    level: float | None = None
+    """For a curve, the value of that parameter."""
+
+    COLUMNS: ClassVar = {"mean": "mean", "std": "std", "authors": "paper_mean", "difference": "difference"}
+    OPTIONAL: ClassVar = ("varied", "level")
+
+    @property
+    def n_accuracies(self) -> int:
+        return self.repetitions
+
+    @property
+    def requirements(self) -> frozenset[str]:
+        digits = {"digits"} if self.dataset == "linmnist10" else set()
+        return frozenset(digits | ({LIBRARIES[self.method]} if self.method in LIBRARIES else set()))
 
 
 class Plan(NamedTuple):
@@ -43,12 +94,12 @@ class Plan(NamedTuple):
     ks: tuple[int, ...]
 
 
-SYMBOLS, DIGITS = Plan(100, (5, 10), (1, 3, 5)), Plan(500, (11, 25, 50), (1, 5, 11))
-PLANS = {name: DIGITS if name == "linmnist10" else SYMBOLS for name in datasets.FEW_SHOT}
+_SYMBOLS, DIGITS = Plan(100, (5, 10), (1, 3, 5)), Plan(500, (11, 25, 50), (1, 5, 11))
+PLANS = {name: DIGITS if name == "linmnist10" else _SYMBOLS for name in datasets.FEW_SHOT}
 
 
 class Curve(NamedTuple):
-    """One thing about a set that is varied, for a few methods and the nearest of `n_train` images of each class."""
+    """Levels of one distortion of a set, for a few methods and a single neighbour among the training images."""
 
     dataset: str
     varied: str
@@ -64,114 +115,104 @@ CURVES = (
 CURVE_METHODS = ("pixels", "mnrcdt", "anrcdt", "registered", "robust")
 
 
-def trials(repetitions: int) -> list[Trial]:
-    """All there is to measure, in the order of the report, but for rivals that are not installed."""
-    methods = [m for m in METHODS if m not in rivals.LIBRARIES or rivals.installed(rivals.LIBRARIES[m])]
-    found = [
+def list_trials(repetitions: int) -> list[Trial]:
+    """All trials, in the order of the report, except for baselines that are not installed."""
+    methods = [method for method in COMPARISONS if method not in LIBRARIES or is_installed(LIBRARIES[method])]
+    trials = [
         Trial(name, plan.class_size, n_train, method, k, repetitions)
         for name, plan in PLANS.items()
         for method in methods
         for n_train in plan.n_train
         for k in plan.ks
     ]
-    found += [
+    trials += [
         Trial(curve.dataset, curve.class_size, curve.n_train, method, 1, repetitions, curve.varied, level)
         for curve in CURVES
         for level in curve.levels
         for method in CURVE_METHODS
     ]
-    return found
+    return trials
 
 
-def by_images(trials: Iterable[Trial]) -> list[list[Trial]]:
-    """Trials together that have the same images."""
-    groups: dict[Trial, list[Trial]] = {}
-    for trial in trials:
-        groups.setdefault(replace(trial, n_train=0, method="", k=0, repetitions=0), []).append(trial)
-    return list(groups.values())
+def group_by_set(trials: Iterable[Trial]) -> list[list[Trial]]:
+    """Group trials that have the same images."""
+    return group_by(trials, lambda trial: replace(trial, n_train=0, method="", k=0, repetitions=0))
 
 
-def draw(trial: Trial, seed: int, mnist: datasets.Mnist | None) -> tuple[NDArray[np.float32], NDArray[Any]]:
+def draw_set(trial: Trial, seed: int, mnist: datasets.Mnist | None) -> tuple[NDArray[np.float32], NDArray[Any]]:
     """Images and labels of a trial."""
-    rng = np.random.default_rng([seed, NUMBER, list(datasets.FEW_SHOT).index(trial.dataset)])
+    rng = np.random.default_rng([seed, _NUMBER, list(datasets.FEW_SHOT).index(trial.dataset)])
     noise: dict[str, Any] = {trial.varied: (trial.level, trial.level)} if trial.varied else {}
     return datasets.few_shot(trial.dataset, trial.class_size, rng=rng, mnist=mnist, **noise)
 
 
-def run(
+def measure_trials(
     trials: Sequence[Trial], seed: int, mnist: datasets.Mnist | None, n_jobs: int | None
-) -> Iterator[tuple[Trial, list[float]]]:
-    """Accuracies, in every repetition, of trials that have the same images."""
-    images, labels = draw(trials[0], seed, mnist)
-    for method in dict.fromkeys(trial.method for trial in trials):
-        compare = COMPARISONS[method](images, n_jobs)
-        for n_train in dict.fromkeys(trial.n_train for trial in trials):
-            group = [trial for trial in trials if (trial.method, trial.n_train) == (method, n_train)]
-            if group:
-                ks, repetitions = [trial.k for trial in group], group[0].repetitions
-                yield from zip(group, vote_accuracies(compare, labels, n_train, ks, repetitions, seed))
+) -> Iterator[tuple[Trial, Measurement]]:
+    """Measure trials that have the same images."""
+    images, labels = draw_set(trials[0], seed, mnist)
+    for same_method in group_by(trials, lambda trial: trial.method):
+        compare = COMPARISONS[same_method[0].method](images, n_jobs)
+        for group in group_by(same_method, lambda trial: trial.n_train):
+            accuracies: list[list[float]] = [[] for _ in group]
+            for train, test in split_images(labels, group[0].n_train, group[0].repetitions, seed):
+                votes = vote(compare(test, train), labels[train], [trial.k for trial in group])
+                for found, winners in zip(accuracies, votes):
+                    found.append(float(np.mean(winners == labels[test])))
+            yield from zip(group, map(Measurement, accuracies))
 
 
-# ---------------------------------------------------------------- nearest neighbours
-
-
-def splits(
+def split_images(
     labels: NDArray[Any], n_train: int, repetitions: int, seed: int
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """In every repetition the images to train on, n_train of each class, and all others, to test on.
+    """For each repetition, the indices of the training images, n_train per class, and of the test images.
 
-    Fewer images to train on are some of the more; the first repetitions do not depend on how many there are.
+    A smaller training set is a subset of a larger one. The first repetitions do not depend on their number.
     """
     classes = [np.flatnonzero(labels == name) for name in dict.fromkeys(labels.tolist())]
     for repetition in range(repetitions):
-        rng = np.random.default_rng([seed, NUMBER, len(labels), repetition])
+        rng = np.random.default_rng([seed, _NUMBER, len(labels), repetition])
         train = np.sort(np.concatenate([rng.permutation(members)[:n_train] for members in classes]))
         yield train, np.setdiff1d(np.arange(len(labels)), train)
 
 
 def vote(distances: NDArray[Any], labels: NDArray[Any], ks: Sequence[int]) -> list[NDArray[Any]]:
-    """For each k, the label that most of the k nearest have.
+    """For each k, the label that most of the k nearest neighbours have.
 
-    Of labels with equally many votes the smallest wins, and of neighbours equally far those that come first.
+    Among labels with equally many votes the smallest wins. Among neighbours at the same distance the first one counts.
 
     Parameters
     ----------
     distances : array (n, m)
-        Of n images to m that have labels.
+        Distances from n test images to m training images.
     labels : array (m,)
+        Labels of the training images.
     ks : sequence of int
+        Numbers of neighbours.
     """
-    names, codes = np.unique(labels, return_inverse=True)
-    bits = np.asarray(distances, np.float32).view(np.int32).astype(np.int64)  # which are in the order of the distances
+    classes, codes = np.unique(labels, return_inverse=True)
+    bits = np.asarray(distances, np.float32).view(np.int32).astype(np.int64)  # these have the order of the distances
     keys = bits * len(labels) + np.arange(len(labels))
     most = max(ks)
     votes = codes[np.sort(np.partition(keys, most - 1, axis=1)[:, :most], axis=1) % len(labels)]
-    counts = np.cumsum(votes[:, :, None] == np.arange(len(names)), axis=1)
-    return [names[counts[:, k - 1].argmax(axis=1)] for k in ks]
-
-
-def vote_accuracies(
-    compare: Compare, labels: NDArray[Any], n_train: int, ks: Sequence[int], repetitions: int, seed: int
-) -> list[list[float]]:
-    """For each k, the share of test images that get their label, in every repetition."""
-    accuracies: list[list[float]] = [[] for _ in ks]
-    for train, test in splits(labels, n_train, repetitions, seed):
-        for found, names in zip(accuracies, vote(compare(test, train), labels[train], ks)):
-            found.append(float(np.mean(names == labels[test])))
-    return accuracies
+    counts = np.cumsum(votes[:, :, None] == np.arange(len(classes)), axis=1)
+    return [classes[counts[:, k - 1].argmax(axis=1)] for k in ks]
 
 
 # ---------------------------------------------------------------- methods
 
 
-def _of_distances(distances: NDArray[Any]) -> Compare:
+def _look_up(distances: NDArray[Any]) -> _Compare:
     return lambda test, train: distances[np.ix_(test, train)]
 
 
-def euclidean(features: NDArray[Any]) -> NDArray[np.float32]:
-    """Distances (n, n) of all pairs of rows. In blocks of columns, so that float64 takes no more memory than that."""
+def euclidean_distances(features: NDArray[Any]) -> NDArray[np.float32]:
+    """Distances (n, n) of all pairs of rows.
+
+    Columns are processed in blocks, so that only one block at a time is held in float64.
+    """
     squares = np.zeros((len(features), len(features)))
-    for block in (features[:, k : k + BLOCK].astype(np.float64) for k in range(0, features.shape[1], BLOCK)):
+    for block in (features[:, k : k + _BLOCK].astype(np.float64) for k in range(0, features.shape[1], _BLOCK)):
         squares += block @ block.T
     lengths = squares.diagonal().copy()
     squares *= -2
@@ -180,8 +221,8 @@ def euclidean(features: NDArray[Any]) -> NDArray[np.float32]:
     return np.sqrt(np.maximum(squares, 0, out=squares), out=squares).astype(np.float32)
 
 
-def _standardised(features: NDArray[np.float64]) -> Compare:
-    """Each feature is shifted and scaled to mean 0 and standard deviation 1 on the images to train on."""
+def _standardise(features: NDArray[np.float64]) -> _Compare:
+    """Compare features divided by their standard deviations over the training images."""
     from scipy.spatial.distance import cdist
 
     def compare(test: NDArray[np.intp], train: NDArray[np.intp]) -> NDArray[Any]:
@@ -192,63 +233,62 @@ def _standardised(features: NDArray[np.float64]) -> Compare:
     return compare
 
 
-def _pixels(images: NDArray[Any], n_jobs: int | None) -> Compare:
-    return _of_distances(euclidean(images.reshape(len(images), -1)))
+def _compare_pixels(images: NDArray[Any], n_jobs: int | None) -> _Compare:
+    return _look_up(euclidean_distances(images.reshape(len(images), -1)))
 
 
-def _transformed(transform: Callable[..., NDArray[Any]], **options: Any) -> Callable[..., Compare]:
-    """Euclidean distances of a transform of the images."""
+def _by_transform(transform: Callable[..., NDArray[Any]], **options: Any) -> _Comparison:
+    """Compare images by the Euclidean distances of a transform."""
 
-    def compare(images: NDArray[Any], n_jobs: int | None) -> Compare:
-        blocks = (images[k : k + BLOCK] for k in range(0, len(images), BLOCK))
+    def compare(images: NDArray[Any], n_jobs: int | None) -> _Compare:
+        blocks = (images[k : k + _BLOCK] for k in range(0, len(images), _BLOCK))
         parts = [
             transform(block, n_angles=N_ANGLES, n_levels=N_LEVELS, n_jobs=n_jobs, **options)
             .reshape(len(block), -1)
             .astype(np.float32)
             for block in blocks
         ]
-        return _of_distances(euclidean(np.concatenate(parts)))
+        return _look_up(euclidean_distances(np.concatenate(parts)))
 
     return compare
 
 
-def _registered(*, reflections: bool = True, **options: Any) -> Callable[..., Compare]:
-    """Distances of images that are registered with each other."""
+def _by_registration(*, reflections: bool = True, **options: Any) -> _Comparison:
+    """Compare images by their distances after registration."""
 
-    def compare(images: NDArray[Any], n_jobs: int | None) -> Compare:
+    def compare(images: NDArray[Any], n_jobs: int | None) -> _Compare:
         found = describe(images, n_angles=N_ANGLES, n_levels=N_LEVELS, n_jobs=n_jobs, **options).astype(np.float32)
-        return _of_distances(
-            affine_distances(found, limits=Plausible(reflections=reflections), n_jobs=n_jobs).astype(np.float32)
-        )
+        distances = affine_distances(found, limits=Plausible(reflections=reflections), n_jobs=n_jobs)
+        return _look_up(distances.astype(np.float32))
 
     return compare
 
 
-def _rival(method: str) -> Callable[..., Compare]:
-    """Euclidean distances of the features of another library; Hu moments are standardised, for they differ in size."""
+def _by_baseline(method: str) -> _Comparison:
+    """Compare images by a baseline. Hu moments are standardised, because their scales differ."""
 
-    def compare(images: NDArray[Any], n_jobs: int | None) -> Compare:
-        features = rivals.RIVALS[method](images, n_jobs)
-        return _standardised(features) if method == "hu" else _of_distances(euclidean(features))
+    def compare(images: NDArray[Any], n_jobs: int | None) -> _Compare:
+        features = BASELINES[method](images, n_jobs)
+        return _standardise(features) if method == "hu" else _look_up(euclidean_distances(features))
 
     return compare
 
 
-AUTHORS: dict[str, Any] = {"level_grid": "uniform"}
-NORMALISED: dict[str, Any] = {**AUTHORS, "moments": "levels", "directions": "equispaced"}
-WHITENED: dict[str, Any] = {"directions": "whitened"}
+_AUTHORS: dict[str, Any] = {"level_grid": "uniform"}
+_NORMALISED: dict[str, Any] = {**_AUTHORS, "moments": "levels", "directions": "equispaced"}
+_WHITENED: dict[str, Any] = {"directions": "whitened"}
 
-COMPARISONS: dict[str, Callable[[NDArray[Any], int | None], Compare]] = {
-    "pixels": _pixels,
-    "rcdt": _transformed(rcdt, **AUTHORS),
-    "mnrcdt": _transformed(pooled_nrcdt, pool="max", **NORMALISED),
-    "anrcdt": _transformed(pooled_nrcdt, pool="mean", **NORMALISED),
-    **{f"{pool}_whitened": _transformed(pooled_nrcdt, pool=pool, **WHITENED) for pool in ("max", "mean")},
-    "sorted": _transformed(pooled_nrcdt, pool="sorted", n_components=2 * N_ANGLES, **WHITENED),
-    "fourier": _transformed(pooled_nrcdt, pool="fourier", n_components=N_ANGLES + 1, **WHITENED),
-    "registered": _registered(),
-    "unmirrored": _registered(reflections=False),
-    "robust": _registered(moments="robust", nu=3, trim=1 / 16),
-    **{method: _rival(method) for method in rivals.RIVALS},
+COMPARISONS: dict[str, _Comparison] = {
+    "pixels": _compare_pixels,
+    "rcdt": _by_transform(rcdt, **_AUTHORS),
+    "mnrcdt": _by_transform(pooled_nrcdt, pool="max", **_NORMALISED),
+    "anrcdt": _by_transform(pooled_nrcdt, pool="mean", **_NORMALISED),
+    **{f"{pool}_whitened": _by_transform(pooled_nrcdt, pool=pool, **_WHITENED) for pool in ("max", "mean")},
+    "sorted": _by_transform(pooled_nrcdt, pool="sorted", n_components=2 * N_ANGLES, **_WHITENED),
+    "fourier": _by_transform(pooled_nrcdt, pool="fourier", n_components=N_ANGLES + 1, **_WHITENED),
+    "registered": _by_registration(),
+    "unmirrored": _by_registration(reflections=False),
+    "robust": _by_registration(moments="robust", nu=3, trim=1 / 16),
+    **{method: _by_baseline(method) for method in BASELINES},
 }
-"""From images and the number of threads to what compares them. The settings are the same for all sets."""
+"""The methods, in the order of the report. Their settings are the same for all sets."""

@@ -1,107 +1,200 @@
-"""Measurements on disk, so that a second run goes on where the first one stopped.
+"""Measurements on disk, so that a second run continues where the first one stopped.
 
-`runs.jsonl` has a line for each set-up, for each cell of each draw, and for each trial. Lines are only ever added, and
-lines of other set-ups are left alone, so neither an interrupted run nor another seed loses what was measured.
+The file `runs.jsonl` has one line per set-up and one line per measurement. Lines are only ever appended, and lines of
+other set-ups stay as they are. Neither an interrupted run nor another seed therefore loses measurements.
+
+A set-up is everything that decides a figure: the seed, the digits, the versions of the libraries, and the code that
+measures. The code is that of the modules that measure and of all modules of the package that they import.
 """
 
+import ast
 import hashlib
 import json
+import platform
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import radoncdt
+from radoncdt import _kernels, datasets
 from radoncdt._validation import ArgumentValueError
-from radoncdt.reproduction.cells import Cell, Measurement
-from radoncdt.reproduction.trials import Trial
+from radoncdt.reproduction import baselines
+from radoncdt.reproduction.measurement import Measurand, Measurement
+from radoncdt.reproduction.protocol import Cell
+from radoncdt.reproduction.robustness import Trial
 
-NAME = "runs.jsonl"
+__all__ = ["FILE_NAME", "RunStore", "describe_setup", "find_modules", "hash_code"]
 
-KINDS: dict[str, type[Cell] | type[Trial]] = {"cell": Cell, "trial": Trial}
-"""What a line can hold a measurement of. A trial has one draw only, the first."""
+FILE_NAME = "runs.jsonl"
+
+_KINDS: dict[str, type[Measurand]] = {"cell": Cell, "trial": Trial}  # types of measurands by the key of a line
+_LIBRARIES = ("numpy", "scipy", "scikit-learn")
+_OPTIONAL = {"digits", *baselines.LIBRARIES.values()}  # entries of a set-up that only some measurements depend on
+_MEASURING = ("radoncdt.reproduction.classifiers", "radoncdt.reproduction.robustness")  # the modules that measure
+
+# ---------------------------------------------------------------- what decides a figure
 
 
-class Store:
-    """Measurements by cell or trial, and draw, of one set-up of each name."""
+def describe_setup(seed: int, mnist: datasets.Mnist | None) -> dict[str, Any]:
+    """Everything that decides a figure. Equal set-ups have equal figures."""
+    return {
+        "seed": seed,
+        "radoncdt": radoncdt.__version__,
+        "sources": _hash_measuring_code(),
+        "kernels": _kernels.describe(),
+        "digits": mnist.digest()[:16] if mnist else None,
+        "python": platform.python_version(),
+        **{name: version(name) for name in _LIBRARIES},
+    }
 
-    def __init__(self, folder: Path, setups: Mapping[str, Mapping[str, Any]]) -> None:
-        self.path = folder / NAME
-        self.keys = {name: _key(setup) for name, setup in setups.items()}
+
+@cache
+def _hash_measuring_code() -> str:
+    return hash_code(_MEASURING, Path(radoncdt.__file__).parent)[:16]
+
+
+def hash_code(modules: Sequence[str], package: Path) -> str:
+    """Hash modules and all modules of the package that they import, without comments and docstrings."""
+    digest = hashlib.sha256()
+    for name, code in sorted(find_modules(modules, package).items()):
+        digest.update(f"{name} {ast.dump(code)}\n".encode())
+    return digest.hexdigest()
+
+
+def find_modules(modules: Sequence[str], package: Path) -> dict[str, ast.Module]:
+    """The code of modules and of all modules in the folder of the package that they import, directly or indirectly.
+
+    Imports are read from the source, including those inside functions. Importing a module does not count as importing
+    the packages that contain it.
+    """
+    found: dict[str, ast.Module] = {}
+    missing = list(modules)
+    while missing:
+        name = missing.pop()
+        path = _find_file(name, package)
+        if path is not None and name not in found:
+            found[name] = _CodeOnly().visit(ast.parse(path.read_bytes()))
+            missing += _list_imports(found[name], package)
+    return found
+
+
+def _list_imports(code: ast.Module, package: Path) -> Iterator[str]:
+    for node in ast.walk(code):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                submodule = f"{node.module}.{alias.name}"
+                yield submodule if _find_file(submodule, package) else str(node.module)
+
+
+def _find_file(module: str, package: Path) -> Path | None:
+    """The source file of a module; None outside the package, and for the package itself, which only loads names."""
+    root, _, rest = module.partition(".")
+    if root != "radoncdt" or not rest:
+        return None
+    path = package.joinpath(*rest.split("."))
+    candidates = (path.with_suffix(".py"), path / "__init__.py")
+    return next((file for file in candidates if file.is_file()), None)
+
+
+class _CodeOnly(ast.NodeTransformer):
+    """Removes docstrings, also those of constants, and imports for type checkers."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        return None if is_text else node
+
+    def visit_If(self, node: ast.If) -> ast.AST:
+        if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            node.body = []
+        return self.generic_visit(node)
+
+
+# ---------------------------------------------------------------- the file
+
+
+class RunStore:
+    """The measurements of one set-up, by measurand and number of the random draw."""
+
+    def __init__(self, folder: Path, setup: Mapping[str, Any]) -> None:
+        self.path = folder / FILE_NAME
+        self._setup = dict(setup)
         self._lock = threading.Lock()
-        self._runs: dict[tuple[Cell | Trial, int], Measurement] = {}
-        self._seconds: dict[tuple[Cell | Trial, int], float] = {}
-        known, cut_off = self._read()
-        if cut_off:  # the last line, by an interruption
-            self._append("\n")
-        for setup in setups.values():
-            if _key(setup) not in known:
-                self._append(json.dumps({"setup": _key(setup), "is": dict(setup)}) + "\n")
-                known.add(_key(setup))
-
-    def _read(self) -> tuple[set[str], bool]:
-        """Load what is there; tell which set-ups are known, and whether the last line is without an end.
-
-        A line that cannot be what was written is left alone: what it stood for is measured again.
-        """
+        self._runs: dict[tuple[Measurand, int], tuple[Measurement, float]] = {}
+        self._known: set[str] = set()
         text = self.path.read_text(encoding="utf-8", errors="replace") if self.path.exists() else ""
-        known: set[str] = set()
+        self._read(text)
+        if text and not text.endswith("\n"):  # an interruption cut off the last line
+            self._append("\n")
+
+    def _read(self, text: str) -> None:
+        """Read all lines. A line that is damaged is skipped, and its measurement is repeated."""
         for line in text.splitlines():
             try:
                 record = json.loads(line)
-                known.add(record["setup"])
-                for kind in KINDS.keys() & record.keys():
-                    cell, draw = KINDS[kind](**record[kind]), int(record["draw"])
-                    found = _measurement(cell, record)
-                    if found and record["setup"] == self.keys[cell.setup]:
-                        self._runs[cell, draw], self._seconds[cell, draw] = found, float(record["seconds"])
+                self._known.add(record["setup"])
+                for kind in _KINDS.keys() & record.keys():
+                    measurand, draw = _KINDS[kind](**record[kind]), int(record["draw"])
+                    found = _read_measurement(measurand, record)
+                    if found and record["setup"] == self._hash_setup(measurand)[0]:
+                        self._runs[measurand, draw] = found, float(record["seconds"])
             except (ValueError, TypeError, KeyError):
                 continue
-        if text.strip() and not known and not '{"setup": '.startswith(text[:10]):
+        if text.strip() and not self._known and not '{"setup": '.startswith(text[:10]):
             raise ArgumentValueError(
                 "out",
-                f"must not hold a file {NAME} of something else, and {self.path} is one: "
-                "move it away, or choose another folder",
+                f"must not contain a file {FILE_NAME} from another program, got {self.path}; "
+                "move that file away, or choose another folder",
             )
-        return known, bool(text) and not text.endswith("\n")
+
+    def _hash_setup(self, measurand: Measurand) -> tuple[str, dict[str, Any]]:
+        """The part of the set-up that a measurement depends on, and its hash."""
+        unneeded = _OPTIONAL - measurand.requirements
+        setup = {name: value for name, value in self._setup.items() if name not in unneeded}
+        setup.setdefault("digits", None)
+        return hashlib.sha256(json.dumps(setup, sort_keys=True).encode()).hexdigest()[:16], setup
 
     def _append(self, text: str) -> None:
-        with self._lock, self.path.open("a", encoding="utf-8") as file:
+        with self.path.open("a", encoding="utf-8") as file:
             file.write(text)
 
-    def __contains__(self, place: tuple[Cell | Trial, int]) -> bool:
+    def __contains__(self, place: tuple[Measurand, int]) -> bool:
         return place in self._runs
 
-    def add(self, cell: Cell | Trial, draw: int, measurement: Measurement, seconds: float) -> None:
-        """Keep the measurement of a cell in a draw, or of a trial, and how long it took."""
-        (kind,) = (name for name, type_ in KINDS.items() if isinstance(cell, type_))
-        record = {kind: asdict(cell), "draw": draw, **measurement._asdict(), "seconds": round(seconds, 4)}
-        self._append(json.dumps({"setup": self.keys[cell.setup], **record}) + "\n")
-        self._runs[cell, draw], self._seconds[cell, draw] = measurement, seconds
+    def add(self, measurand: Measurand, draw: int, measurement: Measurement, seconds: float) -> None:
+        """Keep a measurement, and the time that it took."""
+        (kind,) = (name for name, type_ in _KINDS.items() if isinstance(measurand, type_))
+        key, setup = self._hash_setup(measurand)
+        record = {kind: asdict(measurand), "draw": draw, **measurement._asdict(), "seconds": round(seconds, 4)}
+        lines = [json.dumps({"setup": key, **record})]
+        with self._lock:
+            if key not in self._known:
+                lines.insert(0, json.dumps({"setup": key, "is": setup}))
+            self._append("".join(f"{line}\n" for line in lines))
+            self._known.add(key)
+            self._runs[measurand, draw] = measurement, seconds
 
-    def draws_of(self, cell: Cell | Trial, n: int) -> dict[int, Measurement]:
-        """Measurements of a cell in those of the first n draws that are done."""
-        return {draw: self._runs[cell, draw] for draw in range(n) if (cell, draw) in self._runs}
+    def read_draws(self, measurand: Measurand, n: int) -> dict[int, Measurement]:
+        """The measurements in those of the first n draws that are done."""
+        return {draw: self._runs[measurand, draw][0] for draw in range(n) if (measurand, draw) in self._runs}
 
-    def seconds_of(self, cell: Cell | Trial, n: int) -> float:
-        """How long the first n draws of a cell took."""
-        return sum(self._seconds.get((cell, draw), 0.0) for draw in range(n))
+    def read_seconds(self, measurand: Measurand, n: int) -> float:
+        """The time that the first n draws took, as far as they are done."""
+        return sum(self._runs[measurand, draw][1] for draw in range(n) if (measurand, draw) in self._runs)
 
 
-def _measurement(cell: Cell | Trial, record: Mapping[str, Any]) -> Measurement | None:
-    """The measurement in a line; None if it cannot be one of the cell or trial.
+def _read_measurement(measurand: Measurand, record: Mapping[str, Any]) -> Measurement | None:
+    """The measurement of a line; None if it cannot be one of the measurand.
 
     A support vector machine has a share of ties. Lines without it were written when ties counted as errors.
     """
     accuracies = [float(value) for value in record["accuracies"]]
-    shares = list(accuracies)
-    ties = None
-    if isinstance(cell, Cell) and cell.classifier == "svm":
-        ties = float(record["ties"])
-        shares.append(ties)
-    valid = len(accuracies) == cell.n_accuracies and all(0 <= share <= 1 for share in shares)
-    return Measurement(accuracies, ties) if valid else None
-
-
-def _key(setup: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(setup, sort_keys=True).encode()).hexdigest()[:16]
+    ties = float(record["ties"]) if measurand.has_ties else None
+    shares = accuracies if ties is None else [*accuracies, ties]
+    is_valid = len(accuracies) == measurand.n_accuracies and all(0 <= share <= 1 for share in shares)
+    return Measurement(accuracies, ties) if is_valid else None

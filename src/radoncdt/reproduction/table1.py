@@ -1,12 +1,11 @@
-"""Table 1: what common affine maps do to the Radon transform, checked by numbers.
+"""Table 1: how common affine maps change the Radon transform, checked numerically.
 
-Each row of the table says that the projection of the moved measure on θ(ϑ) is that of the measure itself on another
-direction, stretched and shifted. Both sides are compared by their quantile functions.
+Each row of the table says that the projection of the moved measure on θ(ϑ) is the projection of the measure itself on
+another direction, stretched and shifted. Both sides are compared by their quantile functions.
 """
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,14 +14,16 @@ from radoncdt._rcdt import rcdt
 from radoncdt._typing import Floats
 from radoncdt.measures import Measure, PointCloud, push_forward
 
+__all__ = ["N_ANGLES", "N_LEVELS", "Check", "check_table1"]
+
 N_ANGLES = 64
 N_LEVELS = 64
-ROUNDING = 1e-10
+_ROUNDING = 1e-10  # largest error, in pixels, of a row that holds
 
 
 @dataclass(frozen=True)
-class Row:
-    """A row of Table 1: a map, and the direction, the stretch and the shift that it should lead to."""
+class _Row:
+    """A row of Table 1: a map, and the direction, stretch and shift that the table states for it."""
 
     transformation: str
     matrix: Floats
@@ -34,29 +35,26 @@ class Row:
 
 @dataclass(frozen=True)
 class Check:
-    """How far the two sides of a row are apart, in pixels, at most over all angles and levels."""
+    """The largest difference between the two sides of a row over all angles and levels, in pixels."""
 
     transformation: str
     matrix: list[list[float]]
     shift: list[float]
     points_error: float
-    """Of a cloud of points, which moves without error."""
+    """Error for a point cloud, which moves exactly."""
     image_error: float
-    """Of an image, which is sampled again."""
+    """Error for an image, which is resampled."""
     image_root_mean_square: float
-    """Its root mean square over angles and levels."""
+    """Root mean square of the error for the image over angles and levels."""
     holds: bool
-    """Whether both sides are the same for the points, up to rounding."""
-
-    def record(self) -> dict[str, Any]:
-        return asdict(self)
+    """Whether both sides agree for the points, up to rounding."""
 
 
-def rows(rng: np.random.Generator) -> list[Row]:
+def _make_rows(rng: np.random.Generator) -> list[_Row]:
     """The five rows with random parameters.
 
-    The last is a slip: its right-hand side does not belong to its matrix. It is checked as printed, with the right-hand
-    side that belongs to the matrix, and with the matrix (1 c; 0 1) that belongs to the right-hand side.
+    The last row is a slip: its right-hand side does not belong to its matrix. It is checked as printed, with the
+    right-hand side that belongs to the matrix, and with the matrix (1 c; 0 1) that belongs to the right-hand side.
     """
     y = rng.uniform(-20, 20, 2)
     phi, c = rng.uniform(-np.pi, np.pi), rng.uniform(0.3, 0.8)
@@ -64,17 +62,17 @@ def rows(rng: np.random.Generator) -> list[Row]:
     cos, sin = np.cos(phi), np.sin(phi)
     still, one, none = np.zeros(2), np.ones_like, np.zeros_like
 
-    def sheared(angles: Floats) -> Floats:
+    def shear(angles: Floats) -> Floats:
         return np.arctan(c + np.tan(angles))
 
     def shear_stretch(angles: Floats) -> Floats:
         return np.sqrt(1 + c**2 * np.cos(angles) ** 2 + c * np.sin(2 * angles))
 
     return [
-        Row("translation", np.eye(2), y, lambda t: t, one, lambda t: y[0] * np.cos(t) + y[1] * np.sin(t)),
-        Row("rotation", np.array([[cos, -sin], [sin, cos]]), still, lambda t: t - phi, one, none),
-        Row("reflection", np.array([[cos, sin], [sin, -cos]]), still, lambda t: phi - t, one, none),
-        Row(
+        _Row("translation", np.eye(2), y, lambda t: t, one, lambda t: y[0] * np.cos(t) + y[1] * np.sin(t)),
+        _Row("rotation", np.array([[cos, -sin], [sin, cos]]), still, lambda t: t - phi, one, none),
+        _Row("reflection", np.array([[cos, sin], [sin, -cos]]), still, lambda t: phi - t, one, none),
+        _Row(
             "anisotropic scaling",
             np.diag([a, b]),
             still,
@@ -82,8 +80,8 @@ def rows(rng: np.random.Generator) -> list[Row]:
             lambda t: np.sqrt(a**2 * np.cos(t) ** 2 + b**2 * np.sin(t) ** 2),
             none,
         ),
-        Row("vertical shear, as printed", np.array([[1, 0], [c, 1]]), still, sheared, shear_stretch, none),
-        Row(
+        _Row("vertical shear, as printed", np.array([[1, 0], [c, 1]]), still, shear, shear_stretch, none),
+        _Row(
             "vertical shear, other right-hand side",
             np.array([[1, 0], [c, 1]]),
             still,
@@ -91,30 +89,30 @@ def rows(rng: np.random.Generator) -> list[Row]:
             lambda t: np.sqrt(1 + c**2 * np.sin(t) ** 2 + c * np.sin(2 * t)),
             none,
         ),
-        Row("vertical shear, other matrix", np.array([[1, c], [0, 1]]), still, sheared, shear_stretch, none),
+        _Row("vertical shear, other matrix", np.array([[1, c], [0, 1]]), still, shear, shear_stretch, none),
     ]
 
 
-def check(seed: int) -> list[Check]:
+def check_table1(seed: int) -> list[Check]:
     """Compare both sides of every row, for random points and for a drawn symbol with soft edges."""
     from scipy.ndimage import gaussian_filter
 
     rng = np.random.default_rng([seed, 1])
     points = PointCloud(rng.normal(size=(50, 2)) * [30, 20] + [5, -3], rng.uniform(0.5, 1.5, 50))
     (drawing,) = datasets.templates(["square-star8"], size=192, line_width=6, canvas=448).values()
-    image = gaussian_filter(drawing, 2.0)  # sharp lines along rows or columns change their mass when sampled again
+    image = gaussian_filter(drawing, 2.0)  # resampling changes the mass of sharp lines along rows or columns
     checks = []
-    for row in rows(rng):
+    for row in _make_rows(rng):
         of_points, of_image = (_difference(row, measure) for measure in (points, image))
         errors = float(np.abs(of_points).max()), float(np.abs(of_image).max())
         rms = float(np.sqrt(np.mean(of_image**2)))
         checks.append(
-            Check(row.transformation, row.matrix.tolist(), row.shift.tolist(), *errors, rms, errors[0] < ROUNDING)
+            Check(row.transformation, row.matrix.tolist(), row.shift.tolist(), *errors, rms, errors[0] < _ROUNDING)
         )
     return checks
 
 
-def _difference(row: Row, measure: Measure) -> Floats:
+def _difference(row: _Row, measure: Measure) -> Floats:
     angles = (np.arange(N_ANGLES) + 0.5) / N_ANGLES * np.pi - np.pi / 2  # within (−π/2, π/2)
     moved = rcdt(push_forward(measure, row.matrix, row.shift), angles=angles, n_levels=N_LEVELS)
     still = rcdt(measure, angles=row.direction(angles), n_levels=N_LEVELS)

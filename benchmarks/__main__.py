@@ -1,0 +1,44 @@
+"""The command ``python -m benchmarks NAME [PART …]``."""
+
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib import import_module
+
+NAMES = {
+    "compare": "radoncdt beside other libraries: speed, memory, accuracy, invariance, recognition",
+    "page": "write docs/benchmarks.md and the figures in README.md from the results of compare",
+    "plots": "draw the pictures of docs/benchmarks.md from the results of compare",
+    "kernels": "compiled kernels beside those in NumPy, and the time to start",
+    "core": "accuracy, speed, memory and import time of the transforms",
+    "toolbox": "inverses, distances and estimators",
+    "pools": "invariance of each pool, along equispaced and along whitened directions",
+    "registration": "registration, distances and search, beside ORB and RANSAC",
+    "catalogue": "recognition, p-values, speed and size of catalogues",
+    "catalogue_page": "write the tables of docs/catalogue.md and docs/scale.md from the results of catalogue",
+    "pixels": "variants of the protocol of Table 4 for the pixels, as docs/reproduction.md shows them",
+}
+"""The modules that can be run, and what they do. Each has a function ``main(arguments)`` that returns an exit code."""
+
+USAGE = "usage: python -m benchmarks NAME [PART …]"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the benchmark that the first argument names, with the other arguments; return its exit code."""
+    if not arguments or arguments[0] in ("-h", "--help"):
+        width = max(map(len, NAMES))
+        print(USAGE, "", *(f"  {name:{width}}  {text}" for name, text in NAMES.items()), sep="\n")
+        print("\nThe parts of a benchmark, and its options: python -m benchmarks NAME --help")
+        return 0
+    name, *others = arguments
+    if name not in NAMES:
+        similar = get_close_matches(name, NAMES, 1)
+        hint = f"; did you mean {similar[0]!r}?" if similar else f"; choose from {', '.join(NAMES)}"
+        print(f"{USAGE}\nerror: unknown benchmark {name!r}{hint}", file=sys.stderr)
+        return 2
+    code: int = import_module(f"benchmarks.{name}").main(others)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,84 @@
+"""Figures with limits, on the terminal, in JSON files and in documents."""
+
+import argparse
+import json
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from radoncdt._files import write_whole
+
+__all__ = ["Parts", "Row", "add_parts", "check_parts", "make_parser", "replace_between", "run_parts", "write_text"]
+
+Row = tuple[str, float, str, float]
+"""The title of a figure, the figure, "≤" or "≥", and its limit; ±∞ means that there is no limit."""
+
+Parts = dict[str, list[Callable[[], Iterator[Row]]]]
+"""The functions that measure the figures of each part, by the name of the part."""
+
+
+def make_parser(module: str, doc: str | None) -> argparse.ArgumentParser:
+    """Make the parser of the command of a module, such as "benchmarks.core"."""
+    prog = f"python -m {module.replace('.', ' ')}"
+    return argparse.ArgumentParser(prog, description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+def add_parts(parser: argparse.ArgumentParser, parts: Sequence[str]) -> None:
+    """Let the command take names of parts."""
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"one or more of {', '.join(parts)}; default: all")
+
+
+def check_parts(parser: argparse.ArgumentParser, chosen: Sequence[str], parts: Sequence[str]) -> None:
+    """Exit with an error if an unknown part is chosen."""
+    if unknown := [part for part in chosen if part not in parts]:
+        parser.error(f"unknown part {unknown[0]!r}; choose from {', '.join(parts)}")
+
+
+def run_parts(module: str, doc: str | None, parts: Parts, arguments: Sequence[str], results: Path | None = None) -> int:
+    """Measure the parts that the arguments name, by default all, and print which figures miss their limits.
+
+    If there is a file of results, the figures of a part replace earlier ones in it once all of them are measured.
+    Returns 1 if a figure misses its limit, and 0 otherwise.
+    """
+    parser = make_parser(module, doc)
+    add_parts(parser, list(parts))
+    chosen = parser.parse_args(arguments).parts or list(parts)
+    check_parts(parser, chosen, list(parts))
+    warnings.simplefilter("error")
+    missed = 0
+    for part in chosen:
+        figures: dict[str, float] = {}
+        for measure in parts[part]:
+            for name, figure, sign, limit in measure():
+                good = figure <= limit if sign == "≤" else figure >= limit
+                missed += not good
+                verdict = "      " if np.isinf(limit) else "ok    " if good else "MISSED"
+                against = "" if np.isinf(limit) else f"{sign} {limit:g}"
+                print(f"{verdict} {name:72s} {figure:10.3g}  {against}", flush=True)
+                figures[name] = float(f"{figure:.6g}")
+        if results is not None:
+            known = json.loads(results.read_text(encoding="utf-8")) if results.exists() else {}
+            known[part] = figures
+            write_text(results, json.dumps(known, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+    return 1 if missed else 0
+
+
+def replace_between(text: str, begin: str, end: str, new: str) -> str:
+    """Replace the lines of a document between a begin mark, which must occur once, and the next end mark."""
+    before, *after = text.split(f"{begin}\n")
+    if len(after) != 1 or f"\n{end}" not in after[0]:
+        raise ValueError(f"there must be one place between {begin!r} and {end!r}")
+    return f"{before}{begin}\n{new}\n{end}{after[0].split(end, 1)[1]}"
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file as a whole or not at all."""
+    write_whole(path, partial(_write, text))
+
+
+def _write(text: str, file: IO[bytes]) -> None:
+    file.write(text.encode())

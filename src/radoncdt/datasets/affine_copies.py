@@ -1,0 +1,149 @@
+"""The two data sets of the paper: affine copies of drawn symbols and of digits."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radoncdt import _validation
+from radoncdt._typing import Seed
+from radoncdt.datasets.affine import AffineDistribution, AffineMaps, make_generator, move
+from radoncdt.datasets.lines import Image
+from radoncdt.datasets.mnist import SIDE, Mnist, check_digits, choose_mnist
+from radoncdt.datasets.symbols import check_names, templates
+
+__all__ = ["NARROW", "WIDE", "academic", "lin_mnist"]
+
+NARROW = AffineDistribution(
+    scale=(0.75, 1.0),
+    rotation=float(np.rad2deg(0.5)),
+    shear=5,
+    whole_degrees=True,
+    shift=5,
+    whole_pixels=True,
+    circular=True,
+)
+"""The maps of the paper's Table 2."""
+
+WIDE = replace(NARROW, scale=(0.75, 1.25), rotation=float(np.rad2deg(1.0)), shift=15)
+"""The maps of the paper's Tables 3 and 4."""
+
+
+def academic(
+    n: int,
+    *,
+    rng: Seed,
+    classes: Sequence[str] = ("circle-star1", "square-star4", "shield-triangle"),
+    distribution: AffineDistribution = WIDE,
+    n_maps: int | None = None,
+    size: int = 128,
+    line_width: float = 4.0,
+    canvas: int = 256,
+) -> tuple[Image, NDArray[np.str_], AffineMaps]:
+    """Make random affine copies of drawn symbols, n per class, class after class (Fig. 2 of the paper).
+
+    Parameters
+    ----------
+    n : int
+        Number of images per class.
+    rng : numpy Generator or int
+    classes : sequence of str
+        Names of `templates`. The default is the three of the paper.
+    distribution : AffineDistribution
+        The distribution of the maps: `NARROW` for Table 2, `WIDE` for Tables 3 and 4, or your own.
+    n_maps : int, optional
+        Number of maps to draw; image i of every class is moved by map i mod n_maps. By default every image has its own
+        map.
+    size, line_width, canvas
+        See `templates`.
+
+    Returns
+    -------
+    images : float32 array (len(classes)·n, canvas, canvas)
+        The first k images of a class are the same for every n ≥ k.
+    labels : array of str
+    maps : AffineMaps
+        One map per image.
+
+    Examples
+    --------
+    >>> images, labels, maps = datasets.academic(2, rng=0, classes=["square", "star8"], size=64, canvas=96)
+    >>> labels
+    array(['square', 'square', 'star8', 'star8'], dtype='<U6')
+    """
+    names = check_names(classes, "classes")
+    drawn = templates(names, size=size, line_width=line_width, canvas=canvas)
+    n = _validation.count(n, "n", 1, _validation.MOST_IMAGES)
+    sources = [np.broadcast_to(drawn[name], (n, canvas, canvas)) for name in names]
+    return _make_copies(sources, np.array(names), rng, distribution, n_maps)
+
+
+def lin_mnist(
+    digits: Sequence[int],
+    n: int,
+    *,
+    rng: Seed,
+    distribution: AffineDistribution = WIDE,
+    n_maps: int | None = None,
+    canvas: int = 56,
+    mnist: Mnist | None = None,
+) -> tuple[Image, NDArray[np.int64], AffineMaps]:
+    """Make random affine copies of the first n images of each digit in MNIST's order (LinMNIST, Fig. 3 of the paper).
+
+    Parameters
+    ----------
+    digits : sequence of int
+        The classes.
+    n : int
+        Number of images per class.
+    rng, distribution, n_maps
+        See `academic`. The paper's experiments use 10 maps for all images.
+    canvas : int
+        Side of the images, with the digit of 28 × 28 pixels in the middle.
+    mnist : Mnist, optional
+        The digits. The default is the result of `load_mnist`.
+
+    Returns
+    -------
+    images : float32 array (len(digits)·n, canvas, canvas)
+        Each image is divided by its largest value. The first k images of a class are the same for every n ≥ k.
+    labels : array of int
+    maps : AffineMaps
+        One map per image.
+
+    Examples
+    --------
+    >>> images, labels, maps = datasets.lin_mnist([1, 5, 7], 50, rng=0, n_maps=10)  # doctest: +SKIP
+    """
+    mnist = choose_mnist(mnist)
+    n = _validation.count(n, "n", 1, _validation.MOST_IMAGES)
+    canvas = _validation.count(canvas, "canvas", SIDE, _validation.MOST_SIDE)
+    classes = check_digits(digits, "digits")
+    before, after = (canvas - SIDE) // 2, (canvas - SIDE + 1) // 2
+    padding = (0, 0), (before, after), (before, after)
+    sources = [np.pad(mnist.first(digit, n) / np.float32(255), padding) for digit in classes]
+    images, labels, maps = _make_copies(sources, np.array(classes), rng, distribution, n_maps)
+    images /= np.maximum(images.max(axis=(1, 2), keepdims=True), np.finfo(np.float32).tiny)
+    return images, labels, maps
+
+
+def _make_copies(
+    sources: Sequence[NDArray[Any]],
+    classes: NDArray[Any],
+    rng: Seed,
+    distribution: AffineDistribution,
+    n_maps: int | None,
+) -> tuple[Image, NDArray[Any], AffineMaps]:
+    """Move the images (n, H, W) of every class; return the copies, their labels and the maps."""
+    n, random = len(sources[0]), make_generator(rng)
+    _validation.instance(distribution, "distribution", AffineDistribution)
+    if n_maps is None:  # one seed per class, so that the first maps of a class do not depend on n
+        drawn = [distribution.maps(n, int(seed)) for seed in random.integers(2**63, size=len(sources))]
+    else:
+        few = distribution.maps(_validation.count(n_maps, "n_maps", 1, _validation.MOST_IMAGES), random)
+        drawn = [AffineMaps(*(part[np.arange(n) % n_maps] for part in few))] * len(sources)
+    maps = AffineMaps(*(np.concatenate(part) for part in zip(*drawn)))
+    images = move(np.concatenate(sources), maps, circular=distribution.circular, stacklevel=4)
+    return images, np.repeat(classes, n), maps

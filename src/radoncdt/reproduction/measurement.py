@@ -1,0 +1,201 @@
+"""What is measured, the measurements of it, and their summary beside the published figure."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+__all__ = ["NOTABLE", "Measurand", "Measurement", "Printed", "Summary", "group_by", "summarise"]
+
+NOTABLE = 2.0
+"""Differences from the paper of at least this many standard errors are flagged."""
+
+_Item = TypeVar("_Item")
+
+
+class Measurement(NamedTuple):
+    """The accuracies of one random draw."""
+
+    accuracies: list[float]
+    """One per fold, reference or repetition."""
+    ties: float | None = None
+    """Share of the test samples whose score is exactly 0; None for classifiers without scores."""
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A figure as its authors print it."""
+
+    mean: float
+    std: float | None
+    digits: int
+    """Decimal places."""
+
+
+@dataclass(frozen=True)
+class Measurand(ABC):
+    """What is measured: a cell of a table, or a trial of the robustness study.
+
+    Equal measurands in equal random draws have equal measurements.
+    """
+
+    COLUMNS: ClassVar[Mapping[str, str]]
+    """The columns of a record after those of the measurand, and the attribute of `Summary` that each one holds."""
+    OPTIONAL: ClassVar[tuple[str, ...]]
+    """Fields that a record omits where they are None."""
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether a measurement includes a share of ties."""
+        return False
+
+    @property
+    def has_fold_maximum(self) -> bool:
+        """Whether the authors print the largest of the folds instead of their mean."""
+        return False
+
+    @property
+    def is_as_published(self) -> bool:
+        """Whether the protocol is the published one, so that a difference from the paper is worth a flag."""
+        return False
+
+    @property
+    @abstractmethod
+    def n_accuracies(self) -> int:
+        """Number of accuracies in one random draw."""
+
+    @property
+    @abstractmethod
+    def requirements(self) -> frozenset[str]:
+        """What the figures depend on besides the code, the seed and the libraries that all measurements need."""
+
+    def record(self) -> dict[str, Any]:
+        """The fields, without optional ones that are None."""
+        return {name: v for name, v in asdict(self).items() if v is not None or name not in self.OPTIONAL}
+
+
+_M = TypeVar("_M", bound=Measurand)
+_M_co = TypeVar("_M_co", bound=Measurand, covariant=True)
+
+
+@dataclass(frozen=True)
+class Summary(Generic[_M_co]):
+    """The measurements of all random draws, beside the published figure."""
+
+    measurand: _M_co
+    paper: Printed | None
+    draws: int
+    mean: float
+    """Mean over the draws of the mean accuracy in each draw."""
+    std: float | None
+    """Standard deviation within a draw, averaged over the draws; None if a draw has a single accuracy."""
+    std_between_draws: float | None
+    """Standard deviation of the means of the draws; None for a single draw."""
+    fold_maximum: float | None = None
+    """Mean over the draws of the largest accuracy, where the authors print that one."""
+    fold_maximum_between_draws: float | None = None
+    """Standard deviation of the largest accuracies of the draws."""
+    ties: float | None = None
+    """Mean share of ties; None for classifiers without scores."""
+
+    @property
+    def paper_mean(self) -> float | None:
+        return self.paper.mean if self.paper else None
+
+    @property
+    def paper_std(self) -> float | None:
+        return self.paper.std if self.paper else None
+
+    @property
+    def difference(self) -> float | None:
+        """Our mean minus the paper's figure."""
+        return self._subtract_paper(self.mean)
+
+    @property
+    def standard_errors(self) -> float | None:
+        """The difference divided by its standard error."""
+        return self._divide_by_error(self.difference, self.std_between_draws)
+
+    @property
+    def fold_maximum_difference(self) -> float | None:
+        """Our largest fold minus the paper's figure."""
+        return self._subtract_paper(self.fold_maximum)
+
+    @property
+    def fold_maximum_standard_errors(self) -> float | None:
+        """The difference of the largest fold divided by its standard error."""
+        return self._divide_by_error(self.fold_maximum_difference, self.fold_maximum_between_draws)
+
+    @property
+    def ours(self) -> float:
+        """The figure to compare with the paper's."""
+        return self.mean if self.fold_maximum is None else self.fold_maximum
+
+    @property
+    def flag(self) -> int:
+        """−1 or 1 if our figure is notably smaller or larger than the paper's, 0 otherwise or if they are not alike."""
+        errors = self.standard_errors if self.fold_maximum is None else self.fold_maximum_standard_errors
+        if errors is None or not self.measurand.is_as_published or round(abs(errors), 1) < NOTABLE:
+            return 0
+        return 1 if errors > 0 else -1
+
+    def _subtract_paper(self, value: float | None) -> float | None:
+        return None if self.paper is None or value is None else value - self.paper.mean
+
+    def _divide_by_error(self, difference: float | None, between: float | None) -> float | None:
+        """The paper prints one draw, rounded, and ours is the mean of several.
+
+        If both measure the same, the variance of the difference is the variance between draws times 1 + 1/draws, plus
+        the variance of rounding.
+        """
+        if self.paper is None or difference is None or between is None:
+            return None
+        rounding = 10.0 ** (-2 * self.paper.digits) / 12
+        return difference / float(np.sqrt(between**2 * (1 + 1 / self.draws) + rounding))
+
+    def record(self) -> dict[str, Any]:
+        """The summary as one flat record."""
+        columns = self.measurand.COLUMNS
+        return {**self.measurand.record(), **{column: getattr(self, name) for column, name in columns.items()}}
+
+
+def summarise(measurand: _M, paper: Printed | None, draws: Mapping[int, Measurement]) -> Summary[_M]:
+    """Summarise the measurements of all random draws."""
+    runs = [np.array(draws[draw].accuracies) for draw in sorted(draws)]
+    means = [run.mean() for run in runs]
+    maxima = [run.max() for run in runs] if measurand.has_fold_maximum else []
+    ties = [draw.ties for draw in draws.values() if draw.ties is not None]
+    return Summary(
+        measurand,
+        paper,
+        draws=len(runs),
+        mean=float(np.mean(means)),
+        std=_mean([run.std(ddof=1) for run in runs if run.size > 1]),
+        std_between_draws=_std(means),
+        fold_maximum=_mean(maxima),
+        fold_maximum_between_draws=_std(maxima),
+        ties=_mean(ties),
+    )
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return float(np.mean(values)) if values else None
+
+
+def _std(values: Sequence[float]) -> float | None:
+    return float(np.std(values, ddof=1)) if len(values) > 1 else None
+
+
+def group_by(items: Iterable[_Item], key: Callable[[_Item], Hashable]) -> list[list[_Item]]:
+    """Group items with the same key, in the order in which the keys appear.
+
+    >>> from radoncdt.reproduction.measurement import group_by
+    >>> group_by([1, 2, 3, 5], lambda number: number % 2)
+    [[1, 3, 5], [2]]
+    """
+    groups: dict[Hashable, list[_Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return list(groups.values())

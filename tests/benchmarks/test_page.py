@@ -1,0 +1,48 @@
+"""The page of benchmarks, and the figures of the README."""
+
+import json
+
+import pytest
+
+from benchmarks import page
+from benchmarks.comparison import RESULTS as PATH
+
+RESULTS = json.loads(PATH.read_text(encoding="utf-8"))
+
+
+def test_the_page_shows_the_results():
+    assert page.make_page(RESULTS) == page.PAGE.read_text(encoding="utf-8")
+
+
+def test_the_readme_shows_the_results():
+    text = page.README.read_text(encoding="utf-8")
+    assert page.insert_figures(text, RESULTS) == text
+    with pytest.raises(ValueError, match="must be one place between"):
+        page.insert_figures(text.replace(page.MARKS[1], ""), RESULTS)
+
+
+def test_better_libraries_are_named():
+    def record(case, peer, error):
+        return {"part": "accuracy", "case": case, "peer": peer, "form": "as shipped", "error": error}
+
+    records = [record("disc", "radoncdt", 0.2), record("disc", "other", 0.1), record("square", "radoncdt", 0.1)]
+    said = page.count_wins([*records, record("square", "other", 0.3)], "accuracy", {"error": "largest"})
+    assert said == (
+        "in 1 of 2 cases, no library has a smaller figure than ours, up to rounding. In the others, another library "
+        "has a smaller one: largest, disc (other, as shipped: 0.1, ours 0.2)."
+    )
+
+
+def test_missing_results_are_explained():
+    keys = ("part", "case", "peer", "form", "kind", "side", "n_angles", "dtype", "batch", "what")
+    records = [
+        {key: r[key] for key in keys if key in r} | {"left_out": "it fails"} if r["peer"] == "POT" else r
+        for r in RESULTS["records"]
+    ]
+    text = page.make_page({**RESULTS, "records": records})
+    assert "- POT, tuned, dense, 64 × 64, 128 angles, float32: it fails\n" in text
+    assert "- POT, tuned, rotation: it fails\n" in text
+    setups = {part: {**setup, "missing": {"adrt": "no"}} for part, setup in RESULTS["setups"].items()}
+    assert "- adrt could not be imported: no\n" in page.make_page({**RESULTS, "setups": setups})
+    setups["speed"] = {**setups["speed"], "python": "4.0"}
+    assert "For speed: Python 4.0" in page.make_page({**RESULTS, "setups": setups})

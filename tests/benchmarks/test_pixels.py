@@ -1,0 +1,42 @@
+"""Variants of the protocol of Table 4 for the pixels."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from benchmarks import pixels
+from radoncdt import datasets
+from radoncdt.reproduction.protocol import Cell, Draw, draw_images
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_the_images_are_those_of_the_protocol():
+    mnist = datasets.load_mnist()
+    cell = Cell("table4", "published", "linmnist", "euclidean", None, "svm", None, max(pixels.SIZES))
+    images = draw_images(cell, Draw(0, 3, mnist))[0]
+    assert_allclose(pixels.move_once(pixels.pad_digits(mnist), 3), images, atol=1e-5)
+    nearest = pixels.move_to_nearest(pixels.pad_digits(mnist), 3)
+    assert np.corrcoef(nearest.ravel(), images.ravel())[0, 1] > 0.9
+    in_steps = pixels.move_in_steps(pixels.pad_digits(mnist), 3)
+    assert np.corrcoef(in_steps.ravel(), images.ravel())[0, 1] > 0.95
+
+
+def test_julia_numbers_are_those_in_its_documentation():
+    assert pixels.julia_numbers(1234, 2) == [0.32597672886359486, 0.5490511363155669]
+
+
+@pytest.mark.slow
+def test_the_table_in_the_document_is_measured_again():
+    """A few predictions may differ, because LIBLINEAR stops early and rounding depends on the processor."""
+    number = re.compile(r"[-+]?\d+\.\d+")
+    printed = pixels.make_table(datasets.load_mnist())
+    lines = (DOCS / "reproduction.md").read_text(encoding="utf-8").splitlines()
+    first = lines.index(printed[0])
+    for line, documented in zip(printed, lines[first : first + len(printed)], strict=True):
+        assert number.sub("", line) == number.sub("", documented)
+        for figure, expected in zip(number.findall(line), number.findall(documented), strict=True):
+            assert abs(float(figure) - float(expected)) <= (0.3 if expected[0] in "+-" else 0.0021)

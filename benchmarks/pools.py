@@ -19,7 +19,7 @@ from scipy.ndimage import gaussian_filter
 import radoncdt
 from benchmarks.report import make_parser
 from radoncdt import datasets
-from radoncdt._rcdt import POOLS, WHITENED_POOLS
+from radoncdt._pooling import POOLS, WHITENED_POOLS
 
 ANGLES = (4, 8, 16, 32, 64, 128)
 N_COPIES = 8

@@ -10,7 +10,7 @@ from typing import IO
 
 import numpy as np
 
-from radoncdt._files import write_whole
+from radoncdt._files import write_atomically
 
 __all__ = ["Parts", "Row", "add_parts", "check_parts", "make_parser", "replace_between", "run_parts", "write_text"]
 
@@ -77,7 +77,7 @@ def replace_between(text: str, begin: str, end: str, new: str) -> str:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file as a whole or not at all."""
-    write_whole(path, partial(_write, text))
+    write_atomically(path, partial(_write, text))
 
 
 def _write(text: str, file: IO[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""R-CDT, NR-CDT and pools: closed forms, invariances that hold bit for bit, pools against their twins, bad input."""
+"""R-CDT and NR-CDT: closed forms, definitions, invariances that hold bit for bit, bad input."""
 
 from functools import partial
 
@@ -11,9 +11,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 import radoncdt
-from radoncdt import PointCloud, _threads
+from radoncdt import PointCloud
 from radoncdt._numpy import method
-from radoncdt._rcdt import POOLS
+from radoncdt._pooling import POOLS
 
 pytestmark = pytest.mark.usefixtures("each_implementation")
 
@@ -99,7 +99,7 @@ def test_zero_padding_changes_no_bit(image, pad):
 @pytest.mark.parametrize("n_jobs", [2, 3, -1, None])
 @pytest.mark.parametrize("n_images", [1, 3, 40])
 def test_threads_change_no_bit(monkeypatch, n_jobs, n_images):
-    monkeypatch.setattr("radoncdt._threads.WORTH_A_THREAD", 1)
+    monkeypatch.setattr("radoncdt._threads.WORK_PER_THREAD", 1)
     stack = RNG.random((n_images, 33, 21)).astype(np.float32) * (RNG.random((n_images, 33, 21)) < 0.3)
     for transform in (radoncdt.radon, radoncdt.rcdt, radoncdt.nrcdt, radoncdt.max_nrcdt):
         one, many = transform(stack, n_angles=7, n_jobs=1), transform(stack, n_angles=7, n_jobs=n_jobs)
@@ -201,50 +201,6 @@ def test_level_moments_are_mean_and_sample_std_over_the_levels(measure, level_gr
     assert_allclose(radoncdt.nrcdt(measure, moments="levels", **options), expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("pool", POOLS)
-@given(measure=st.one_of(images(), clouds()), n_angles=st.integers(1, 7), n_levels=st.integers(2, 9))
-def test_pools_cover_the_full_circle(pool, measure, n_angles, n_levels):
-    half = radoncdt.nrcdt(measure, n_angles=n_angles, n_levels=n_levels)
-    options = {"n_angles": n_angles, "n_levels": n_levels, "directions": "equispaced"}
-    pooled = radoncdt.pooled_nrcdt(measure, pool=pool, **options)
-    assert_allclose(pooled, method.pool(half, pool), rtol=0, atol=1e-12 * (1 + np.abs(half).max()) * n_angles)
-
-
-@pytest.mark.parametrize("pool", POOLS)
-def test_pools_cover_the_full_circle_with_the_moments_of_the_levels(pool):
-    half = radoncdt.nrcdt(DRAWING, n_angles=9, moments="levels")
-    pooled = radoncdt.pooled_nrcdt(DRAWING, pool=pool, n_angles=9, moments="levels")
-    assert_allclose(pooled, method.pool(half, pool), atol=1e-10)
-
-
-@pytest.mark.parametrize("pool", POOLS)
-def test_pools_ignore_the_order_of_the_angles_and_which_of_two_opposites_is_given(pool):
-    angles = radoncdt.equispaced_angles(12)
-    other = RNG.permutation(angles + np.pi * RNG.integers(-2, 3, 12))
-    a, b = (radoncdt.pooled_nrcdt(DRAWING + 1e-3, pool=pool, angles=x) for x in (angles, other))
-    assert_allclose(a, b, rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("pool", POOLS)
-def test_pools_of_clouds_are_right_where_levels_meet_cumulative_weights(pool):
-    """There −N_θ(1 − t) is not N_{−θ}(t); with 128 equal weights and 64 levels that is everywhere."""
-    cloud = PointCloud(RNG.normal(size=(128, 2)))
-    angles = radoncdt.equispaced_angles(16)
-    options = {"pool": pool, "n_angles": 16, "directions": "equispaced"}
-    opposite = radoncdt.push_forward(cloud, -np.eye(2))
-    pooled = radoncdt.pooled_nrcdt(cloud, **options)
-    around = np.concatenate([radoncdt.nrcdt(cloud, angles=angles), radoncdt.nrcdt(opposite, angles=angles)])
-    assert_allclose(pooled, POOLS[pool](around), atol=1e-12)
-    assert_allclose(radoncdt.pooled_nrcdt(opposite, **options), pooled, atol=1e-12)
-
-
-def test_short_names():
-    assert_array_equal(radoncdt.max_nrcdt(DRAWING), radoncdt.pooled_nrcdt(DRAWING))
-    assert_array_equal(
-        radoncdt.mean_nrcdt(DRAWING, n_angles=5), radoncdt.pooled_nrcdt(DRAWING, pool="mean", n_angles=5)
-    )
-
-
 def test_shapes():
     stack = RNG.random((2, 3, 8, 9))
     assert radoncdt.rcdt(stack, n_angles=4, n_levels=5).shape == (2, 3, 4, 5)
@@ -329,7 +285,7 @@ def test_refuses_a_side_of_billions_of_pixels():
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_names_the_first_bad_image_of_a_batch(monkeypatch, n_jobs):
-    monkeypatch.setattr("radoncdt._threads.WORTH_A_THREAD", 1)
+    monkeypatch.setattr("radoncdt._threads.WORK_PER_THREAD", 1)
     stack = np.ones((300, 8, 8))
     stack[[41, 42, 250], 0, 0] = np.nan, -1, np.nan
     with pytest.raises(ValueError, match=r"`images\[41\]` must be finite"):
@@ -400,15 +356,6 @@ def test_refuses_level_moments_where_all_levels_are_one_point():
 def test_refuses_options(options, error, message):
     with pytest.raises(error, match=message):
         radoncdt.pooled_nrcdt(GOOD, **options)
-
-
-@pytest.mark.parametrize("n_angles", [1, 2, 3, 5])
-@pytest.mark.parametrize("pool", POOLS)
-def test_more_threads_than_directions(pool, n_angles, monkeypatch):
-    monkeypatch.setattr(_threads, "n_workers", lambda n_jobs, work: n_jobs)
-    options = {"pool": pool, "n_angles": n_angles, "n_levels": 8}
-    expected = radoncdt.pooled_nrcdt(DRAWING, n_jobs=1, **options)
-    assert_array_equal(radoncdt.pooled_nrcdt(DRAWING, n_jobs=4, **options), expected)
 
 
 def test_longdouble_beyond_float64_is_refused():

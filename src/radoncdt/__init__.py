@@ -9,8 +9,10 @@ if TYPE_CHECKING:
     from radoncdt._config import show_config
     from radoncdt._distance import sliced_wasserstein, sliced_wasserstein_distances, wasserstein
     from radoncdt._inverse import interpolate, inverse_rcdt
+    from radoncdt._pooling import max_nrcdt, mean_nrcdt, pooled_nrcdt
+    from radoncdt._push_forward import push_forward
     from radoncdt._radon import back_projection, filtered_back_projection, radon
-    from radoncdt._rcdt import max_nrcdt, mean_nrcdt, nrcdt, pooled_nrcdt, rcdt
+    from radoncdt._rcdt import nrcdt, rcdt
     from radoncdt.directions import equispaced_angles
     from radoncdt.estimators import (
         AffineNeighbors,
@@ -28,18 +30,20 @@ if TYPE_CHECKING:
         describe,
         register,
     )
-    from radoncdt.measures import PointCloud, covariance, mass, mean, push_forward
+    from radoncdt.measures import PointCloud, covariance, mass, mean
 
 __version__ = "0.1.0"
 
-# Names are loaded when they are first used, so that ``radoncdt --help`` does not have to wait for NumPy.
+# Names are loaded when they are first used, so that importing the package is fast.
 _MODULES = {
     "_cdt": ("cdt", "inverse_cdt", "quantile_levels"),
     "_config": ("show_config",),
     "_distance": ("sliced_wasserstein", "sliced_wasserstein_distances", "wasserstein"),
     "_inverse": ("interpolate", "inverse_rcdt"),
+    "_pooling": ("max_nrcdt", "mean_nrcdt", "pooled_nrcdt"),
+    "_push_forward": ("push_forward",),
     "_radon": ("back_projection", "filtered_back_projection", "radon"),
-    "_rcdt": ("max_nrcdt", "mean_nrcdt", "nrcdt", "pooled_nrcdt", "rcdt"),
+    "_rcdt": ("nrcdt", "rcdt"),
     "directions": ("equispaced_angles",),
     "estimators": (
         "AffineNeighbors",
@@ -57,7 +61,7 @@ _MODULES = {
         "describe",
         "register",
     ),
-    "measures": ("PointCloud", "covariance", "mass", "mean", "push_forward"),
+    "measures": ("PointCloud", "covariance", "mass", "mean"),
 }
 _SUBMODULES = ("catalogue", "datasets", "estimators", "folders", "ink", "matching", "plot", "reproduction")
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
@@ -106,7 +110,7 @@ __all__ = [
 ]
 
 
-if not TYPE_CHECKING:  # a type checker would accept every name as one of the package
+if not TYPE_CHECKING:  # with a module-level __getattr__, a type checker would accept every name
 
     def __getattr__(name: str) -> Any:
         if name in _HOMES:

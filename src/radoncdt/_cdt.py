@@ -9,12 +9,21 @@ from numpy.typing import ArrayLike
 from radoncdt import _kernels, _validation
 from radoncdt._typing import Floats
 from radoncdt._validation import ArgumentTypeError, ArgumentValueError
-from radoncdt.measures import rescaled
+from radoncdt.measures import rescale
 
-Reference: TypeAlias = tuple[ArrayLike, ArrayLike] | Any
-"""Masses on bins as (masses, edges), or a frozen continuous distribution of scipy.stats."""
+__all__ = [
+    "cdt",
+    "check_bins",
+    "check_masses",
+    "enforce_ascending",
+    "inverse_cdt",
+    "quantile_levels",
+    "sample_quantiles",
+]
 
-LEVEL_GRIDS = ("midpoint", "uniform")
+_Reference: TypeAlias = tuple[ArrayLike, ArrayLike] | Any  # (masses, edges), or a frozen scipy.stats distribution
+
+_LEVEL_GRIDS = ("midpoint", "uniform")
 
 
 def quantile_levels(n_levels: int, level_grid: str = "midpoint") -> Floats:
@@ -25,8 +34,8 @@ def quantile_levels(n_levels: int, level_grid: str = "midpoint") -> Floats:
     >>> quantile_levels(4, "uniform")
     array([0.2, 0.4, 0.6, 0.8])
     """
-    n_levels = _validation.count(n_levels, "n_levels", 2, _validation.MOST_LEVELS)
-    return _level_grid(n_levels, _validation.choice(level_grid, "level_grid", LEVEL_GRIDS)).copy()
+    n_levels = _validation.check_count(n_levels, "n_levels", 2, _validation.MAX_LEVELS)
+    return _level_grid(n_levels, _validation.check_choice(level_grid, "level_grid", _LEVEL_GRIDS)).copy()
 
 
 @lru_cache(maxsize=8)
@@ -37,29 +46,30 @@ def _level_grid(n: int, level_grid: str) -> Floats:
 def cdt(
     mass: ArrayLike | None = None,
     edges: ArrayLike | None = None,
+    /,
     *,
     samples: ArrayLike | None = None,
     weights: ArrayLike | None = None,
-    reference: Reference | None = None,
+    reference: _Reference | None = None,
     points: ArrayLike | None = None,
 ) -> Floats:
     """Cumulative distribution transform μ̂ = F_μ^[-1] ∘ F_ρ of measures on the line (§3.1 of the paper).
 
-    F^[-1](t) = inf{s : F(s) > t} is the paper's generalised inverse, except at t = 1, where that would be +∞: there
-    it is the end of the support. The transform is the optimal map that transports ρ to μ, for every convex cost.
-    Measures are divided by their mass.
+    F^[-1](t) = inf{s : F(s) > t} is the paper's generalised inverse, except at t = 1, where that would be +∞; the value
+    there is the end of the support. The transform is the optimal map that transports ρ to μ, for every convex cost.
+    Measures are divided by their mass. They are given either as masses on bins or as points on the line.
 
     Parameters
     ----------
     mass : array (…, n_bins), edges : array (…, n_bins + 1) or (n_bins + 1,)
-        Masses spread evenly over bins; edges ascend, and a bin of width 0 is an atom.
+        Masses spread evenly over bins. The edges ascend, and a bin of width 0 is an atom.
     samples : array (…, n), weights : array (…, n) or (n,), optional
-        Or points on the line with their masses, equal ones by default.
+        Points on the line and their masses, which are equal by default.
     reference : (masses, edges) or frozen scipy.stats distribution, optional
-        ρ, without atoms; uniform on [0, 1] by default.
+        The reference measure ρ, which has no atoms; uniform on [0, 1] by default.
     points : array, optional
-        Where to evaluate; by default the 64 quantiles of ρ at the levels (k + ½)/64. To the left of ρ's support the
-        value is the beginning, to the right the end of the support of μ.
+        Points at which to evaluate; by default the 64 quantiles of ρ at the levels (k + ½)/64. To the left of the
+        support of ρ the value is the beginning of the support of μ, to the right its end.
 
     Returns
     -------
@@ -77,18 +87,18 @@ def cdt(
     if (mass is None) == (samples is None):
         given = "both" if mass is not None else "neither"
         raise TypeError(f"`cdt` takes either `mass` with `edges` or `samples`, got {given}")
-    levels, shape = _levels(reference, points)
+    levels, shape = _evaluate_reference(reference, points)
     order = np.argsort(levels, kind="stable")
     if mass is not None:
         if edges is None:
             raise ArgumentTypeError("mass", "needs `edges`, got none")
         if weights is not None:
             raise ArgumentTypeError("weights", "go with `samples`, got `mass`")
-        values = _of_bins(mass, edges, levels[order])
+        values = _transform_bins(mass, edges, levels[order])
     else:
         if edges is not None:
             raise ArgumentTypeError("edges", "go with `mass`, got `samples`")
-        values = _of_samples(samples, weights, levels[order])
+        values = _transform_samples(samples, weights, levels[order])
     result = np.empty_like(values)
     result[..., order] = values
     return result.reshape((*values.shape[:-1], *shape))
@@ -97,31 +107,32 @@ def cdt(
 def inverse_cdt(
     values: ArrayLike,
     edges: ArrayLike,
+    /,
     *,
-    reference: Reference | None = None,
+    reference: _Reference | None = None,
     points: ArrayLike | None = None,
 ) -> Floats:
     """Masses on bins of the measures that have the given cumulative distribution transforms (§3.1 of the paper).
 
     The cumulative function is the inverse of the transform: a monotone cubic through the points (value, F_ρ(point)),
-    where equal values are an atom. What a transform does not show, the mass before its first and behind its last
-    value, becomes a tail that continues the density and how it bends. So at edges that are values of the
-    transform the masses are exact.
+    where equal values are an atom. The mass below the first and above the last value, which a transform does not show,
+    becomes a tail that continues the density and its slope. The masses between edges that are values of the transform
+    are therefore exact.
 
     Parameters
     ----------
     values : array (…, n_points)
         Transforms, not descending, with n_points ≥ 2.
     edges : array (n_bins + 1,) or (…, n_bins + 1)
-        Ends of the bins, ascending. Mass on an edge is in the bin to its left.
+        Ends of the bins, ascending. Mass on an edge belongs to the bin to its left.
     reference, points
-        As in `cdt`: ρ, and the n_points places where the transform was evaluated, ascending; by default the quantiles
-        of ρ at the levels (k + ½)/n_points.
+        As in `cdt`: ρ, and the n_points points at which the transform was evaluated, ascending; by default the
+        quantiles of ρ at the levels (k + ½)/n_points.
 
     Returns
     -------
     float64 array (…, n_bins)
-        Shares of a whole mass of 1. Mass beyond the edges is in no bin.
+        Shares of a total mass of 1. Mass beyond the edges belongs to no bin.
 
     Examples
     --------
@@ -130,16 +141,16 @@ def inverse_cdt(
     >>> inverse_cdt(cdt(masses, edges, points=levels), edges, points=levels)
     array([0.1, 0.2, 0.4, 0.3])
     """
-    places, grid = _validation.coordinates(values, "values"), _validation.coordinates(edges, "edges")
+    places, grid = _validation.check_coordinates(values, "values"), _validation.check_coordinates(edges, "edges")
     if places.ndim < 1 or places.shape[-1] < 2 or places.size == 0:
         raise ArgumentValueError("values", f"must have shape (…, n_points) with n_points ≥ 2, got {places.shape}")
     if points is None:
-        _checked_reference(reference)
+        _check_reference(reference)
         levels = _level_grid(places.shape[-1], "midpoint")
     else:
-        levels, shape = _levels(reference, points)
+        levels, shape = _evaluate_reference(reference, points)
         if shape != places.shape[-1:]:
-            raise ArgumentValueError("points", f"must have shape {places.shape[-1:]}, one a value, got {shape}")
+            raise ArgumentValueError("points", f"must have shape {places.shape[-1:]}, one per value, got {shape}")
     if (np.diff(levels) <= 0).any():
         raise ArgumentValueError(
             "points", f"must ascend, with mass of the reference between them, got {np.diff(levels).min():g}"
@@ -151,9 +162,9 @@ def inverse_cdt(
         )
     if (np.diff(grid) < 0).any():
         raise ArgumentValueError("edges", f"must ascend, got a step of {np.diff(grid).min():g}")
-    rows = ascending(places, "values").reshape(-1, places.shape[-1])
+    rows = enforce_ascending(places, "values").reshape(-1, places.shape[-1])
     ends = np.broadcast_to(grid, (*places.shape[:-1], grid.shape[-1])).reshape(len(rows), -1)
-    # in a unit of about the width of the measure, so that slopes are neither huge nor tiny
+    # the unit is about the width of the measure, so that slopes are neither huge nor tiny
     exponent = -np.frexp(rows[:, -1:] - rows[:, :1])[1]
     with np.errstate(over="ignore"):  # an edge that is far away may as well be at infinity
         middle = rows[:, :1].copy()
@@ -162,21 +173,21 @@ def inverse_cdt(
     return masses.reshape(*places.shape[:-1], -1)
 
 
-def ascending(values: Floats, name: str) -> Floats:
-    """Quantile functions, without the steps down that are rounding."""
+def enforce_ascending(values: Floats, name: str) -> Floats:
+    """Remove descending steps that are rounding errors from quantile functions, and refuse larger ones."""
     steps = np.diff(values, axis=-1)
     if (steps < -1e-9 * np.abs(values).max(axis=-1, keepdims=True)).any():
         raise ArgumentValueError(
             name,
-            f"must not descend along the last axis, for they are quantiles, got a step of {steps.min():g}; "
-            f"sorted along that axis they are the nearest quantile functions",
+            f"must not descend along the last axis, because they are quantiles, got a step of {steps.min():g}; "
+            f"sorting along that axis yields the nearest quantile functions",
         )
     return np.maximum.accumulate(values, axis=-1)
 
 
-def _of_bins(mass: ArrayLike, edges: ArrayLike, levels: Floats) -> Floats:
-    masses, grid = checked_bins(mass, edges, "mass", "edges")
-    rows = rescaled(masses.reshape(-1, masses.shape[-1]))
+def _transform_bins(mass: ArrayLike, edges: ArrayLike, levels: Floats) -> Floats:
+    masses, grid = check_bins(mass, edges, "mass", "edges")
+    rows = rescale(masses.reshape(-1, masses.shape[-1]))
     positions = _kernels.current().bin_quantiles(rows, levels)
     ends = np.broadcast_to(grid, (*masses.shape[:-1], grid.shape[-1])).reshape(len(rows), -1)
     bins = np.minimum(positions.astype(np.int64), rows.shape[1] - 1)
@@ -184,24 +195,24 @@ def _of_bins(mass: ArrayLike, edges: ArrayLike, levels: Floats) -> Floats:
     return (left + (positions - bins) * (right - left)).reshape(*masses.shape[:-1], levels.size)
 
 
-def _of_samples(samples: ArrayLike | None, weights: ArrayLike | None, levels: Floats) -> Floats:
-    places = _validation.coordinates(samples, "samples")
+def _transform_samples(samples: ArrayLike | None, weights: ArrayLike | None, levels: Floats) -> Floats:
+    places = _validation.check_coordinates(samples, "samples")
     if places.ndim < 1 or places.size == 0:
         raise ArgumentValueError("samples", f"must have shape (…, n) with n ≥ 1, got {places.shape}")
-    shares = np.ones(places.shape[-1]) if weights is None else _validation.finite_array(weights, "weights")
+    shares = np.ones(places.shape[-1]) if weights is None else _validation.check_finite_array(weights, "weights")
     if shares.shape not in (places.shape, places.shape[-1:]):
         expected = " or ".join(sorted({str(places.shape), str(places.shape[-1:])}))
         raise ArgumentValueError("weights", f"must have shape {expected}, got {shares.shape}")
     check_masses(shares, "weights")
     rows = places.reshape(-1, places.shape[-1])
-    shares = rescaled(np.broadcast_to(shares, places.shape).reshape(rows.shape))
+    shares = rescale(np.broadcast_to(shares, places.shape).reshape(rows.shape))
     return sample_quantiles(rows, shares, levels).reshape(*places.shape[:-1], levels.size)
 
 
 def sample_quantiles(places: Floats, shares: Floats, levels: Floats) -> Floats:
-    """inf{s : F(s) > t} of Σ_i shares_i δ(places_i), divided by its mass; at t = 1 the last place with mass.
+    """Quantiles inf{s : F(s) > t} of Σ_i shares_i δ(places_i), divided by its mass; at t = 1 the last place with mass.
 
-    Places (m, n), shares (m, n) or (n,), levels (n_levels,); values (m, n_levels).
+    Places have the shape (m, n), shares (m, n) or (n,), levels (n_levels,), and the result (m, n_levels).
     """
     order = np.argsort(places, axis=-1, kind="stable")
     cumulated = np.cumsum(np.take_along_axis(np.broadcast_to(shares, places.shape), order, axis=-1), axis=-1)
@@ -212,9 +223,9 @@ def sample_quantiles(places: Floats, shares: Floats, levels: Floats) -> Floats:
     return np.take_along_axis(places, np.take_along_axis(order, chosen, axis=-1), axis=-1)
 
 
-def checked_bins(mass: ArrayLike, edges: ArrayLike, mass_name: str, edges_name: str) -> tuple[Floats, Floats]:
-    """Masses (…, n) that are none negative and not all 0, and ascending edges (n + 1,) or (…, n + 1)."""
-    masses, grid = _validation.finite_array(mass, mass_name), _validation.coordinates(edges, edges_name)
+def check_bins(mass: ArrayLike, edges: ArrayLike, mass_name: str, edges_name: str) -> tuple[Floats, Floats]:
+    """Check masses (…, n), which must be non-negative and not all 0, and ascending edges (n + 1,) or (…, n + 1)."""
+    masses, grid = _validation.check_finite_array(mass, mass_name), _validation.check_coordinates(edges, edges_name)
     if masses.ndim < 1 or masses.size == 0:
         raise ArgumentValueError(mass_name, f"must have shape (…, n_bins) with n_bins ≥ 1, got {masses.shape}")
     if grid.ndim < 1 or grid.shape[-1] != masses.shape[-1] + 1 or grid.shape[:-1] not in ((), masses.shape[:-1]):
@@ -227,27 +238,28 @@ def checked_bins(mass: ArrayLike, edges: ArrayLike, mass_name: str, edges_name: 
 
 
 def check_masses(masses: Floats, name: str) -> None:
+    """Refuse negative masses (…, n), and rows that are all 0."""
     if (masses < 0).any():
-        raise ArgumentValueError(name, f"must not be negative, got {_validation.first_where(masses < 0, masses)}")
+        raise ArgumentValueError(name, f"must not be negative, got {_validation.show_first(masses < 0, masses)}")
     empty = np.argwhere(~masses.any(axis=-1))
     if len(empty):
         where = f" in row {empty[0].tolist()}" if masses.ndim > 1 else ""
         raise ArgumentValueError(name, f"must not be all 0, got zeros only{where}")
 
 
-def _levels(reference: Reference | None, points: ArrayLike | None) -> tuple[Floats, tuple[int, ...]]:
-    """F_ρ at the points, flat, and the shape of the points."""
-    if points is None:  # F_ρ of the quantiles of ρ, which has no atoms
-        _checked_reference(reference)
+def _evaluate_reference(reference: _Reference | None, points: ArrayLike | None) -> tuple[Floats, tuple[int, ...]]:
+    """Evaluate F_ρ at the points. Return the levels as a flat array, and the shape of the points."""
+    if points is None:  # at the quantiles of ρ, which has no atoms
+        _check_reference(reference)
         return quantile_levels(64), (64,)
-    places = real_points(points)
+    places = _check_points(points)
     if places.size == 0:
         raise ArgumentValueError("points", "must hold at least one point, got none")
-    rho = _checked_reference(reference)
+    rho = _check_reference(reference)
     if rho is None:
         levels = np.clip(places, 0, 1)
     elif isinstance(rho, tuple):
-        cumulated = np.concatenate([[0], np.cumsum(rescaled(rho[0]))])
+        cumulated = np.concatenate([[0], np.cumsum(rescale(rho[0]))])
         levels = np.interp(places, rho[1], cumulated / cumulated[-1])
     else:
         levels = np.asarray(rho.cdf(places), np.float64)
@@ -256,20 +268,20 @@ def _levels(reference: Reference | None, points: ArrayLike | None) -> tuple[Floa
     return levels.ravel(), places.shape
 
 
-def real_points(points: ArrayLike) -> Floats:
-    """Points of the line, which may be ±∞ but not NaN."""
-    places = _validation.real_array(points, "points").astype(np.float64)
+def _check_points(points: ArrayLike) -> Floats:
+    """Check points on the line, which may be ±∞ but not NaN."""
+    places = _validation.check_array(points, "points").astype(np.float64)
     if np.isnan(places).any():
-        raise ArgumentValueError("points", f"must not be NaN, got {_validation.first_where(np.isnan(places), places)}")
+        raise ArgumentValueError("points", f"must not be NaN, got {_validation.show_first(np.isnan(places), places)}")
     return places
 
 
-def _checked_reference(reference: Reference | None) -> Any:
-    """None, (masses, edges) or a frozen distribution, without atoms."""
+def _check_reference(reference: _Reference | None) -> Any:
+    """Check a reference: None, (masses, edges) or a frozen distribution, without atoms."""
     if reference is None:
         return None
     if isinstance(reference, (tuple, list)) and len(reference) == 2:
-        masses, edges = checked_bins(reference[0], reference[1], "reference masses", "reference edges")
+        masses, edges = check_bins(reference[0], reference[1], "reference masses", "reference edges")
         if masses.ndim != 1 or edges.ndim != 1:
             raise ArgumentValueError("reference", f"must be one measure, got masses of shape {masses.shape}")
         if (masses[np.diff(edges) == 0] > 0).any():

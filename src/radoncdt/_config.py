@@ -1,4 +1,4 @@
-"""How the package computes on this machine."""
+"""The configuration with which the package computes on this machine."""
 
 import json
 import platform
@@ -6,14 +6,16 @@ from typing import Any
 
 from radoncdt import _kernels, _threads, _validation
 
+__all__ = ["show_config"]
+
 
 def show_config(mode: str = "stdout") -> dict[str, Any] | None:
-    """Tell which kernels, instruction set and number of threads are in use.
+    """Show which kernels, instruction set and number of threads are in use.
 
     Parameters
     ----------
     mode : {"stdout", "dict"}
-        Whether to print, or to return a dictionary.
+        Whether to print the configuration or to return it as a dictionary.
 
     Returns
     -------
@@ -25,7 +27,7 @@ def show_config(mode: str = "stdout") -> dict[str, Any] | None:
 
     Notes
     -----
-    The environment variable RADONCDT_KERNELS selects other kernels than the fastest: ``avx512``, ``avx2``,
+    The environment variable RADONCDT_KERNELS selects kernels other than the fastest: ``avx512``, ``avx2``,
     ``baseline`` or ``numpy``. It is read once, when kernels are first needed.
 
     Examples
@@ -33,15 +35,15 @@ def show_config(mode: str = "stdout") -> dict[str, Any] | None:
     >>> show_config(mode="dict")["threads"] >= 1
     True
     """
-    _validation.choice(mode, "mode", ("stdout", "dict"))
-    config = _config()
+    _validation.check_choice(mode, "mode", ("stdout", "dict"))
+    config = _collect()
     if mode == "dict":
         return config
-    print(_text(config))
+    print(_format(config))
     return None
 
 
-def _config() -> dict[str, Any]:
+def _collect() -> dict[str, Any]:
     import numpy as np
 
     import radoncdt
@@ -50,16 +52,16 @@ def _config() -> dict[str, Any]:
         "version": radoncdt.__version__,
         "kernels": _kernels.current_name(),
         "available": list(_kernels.available()),
-        "missing": _kernels.missing(),
-        "compiler": _compiler(),
-        "threads": _threads.n_threads(-1),
+        "missing": _kernels.explain_missing(),
+        "compiler": _read_compiler(),
+        "threads": _threads.count_threads(-1),
         "python": platform.python_version(),
         "numpy": np.__version__,
     }
 
 
-def _compiler() -> str:
-    """The compiler of the libraries; empty if there are none."""
+def _read_compiler() -> str:
+    """Return the name of the compiler of the libraries; empty if there are none."""
     from radoncdt._native import FOLDER
 
     try:
@@ -68,10 +70,10 @@ def _compiler() -> str:
         return ""
 
 
-def _text(config: dict[str, Any]) -> str:
+def _format(config: dict[str, Any]) -> str:
     if config["kernels"] == "numpy":
         reason = f"; {config['missing']}" if config["missing"] else ""
-        kernels = f"NumPy, about {_kernels.SLOWER} times slower than compiled ones{reason}"
+        kernels = f"NumPy, about {_kernels.NUMPY_SLOWDOWN} times slower than compiled ones{reason}"
     else:
         kernels = f"compiled, {config['kernels']} (available: {', '.join(config['available'])}; {config['compiler']})"
     rows = {

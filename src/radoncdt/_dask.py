@@ -1,4 +1,4 @@
-"""Transforms of Dask arrays: nothing is computed before it is asked for, and then block by block."""
+"""Lazy transforms of Dask arrays, block by block."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -10,29 +10,30 @@ import numpy as np
 from radoncdt import _validation
 from radoncdt._validation import ArgumentTypeError, ArgumentValueError
 
+__all__ = ["takes_dask_arrays"]
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 def takes_dask_arrays(transform: Callable[P, R]) -> Callable[P, R]:
-    """A transform from images (…, H, W) to arrays (…, more axes) that takes Dask arrays of images, too.
+    """Decorate a transform from images (…, H, W) to an array (…, more axes), so that it also takes Dask arrays.
 
-    The result is a Dask array with the blocks of the leading axes; images are not cut.
+    The result is then a Dask array, in the same blocks along the leading axes. Blocks hold whole images.
     """
 
     @wraps(transform)
-    def either(*args: P.args, **options: P.kwargs) -> R:
-        images: Any = args[0] if args else options.get("images")
-        if not type(images).__module__.startswith("dask.array"):
+    def transform_either(*args: P.args, **options: P.kwargs) -> R:
+        if not args or not type(args[0]).__module__.startswith("dask.array"):
             return transform(*args, **options)
-        signature(transform).bind(*args, **options)  # options have names
-        result: R = _mapped(transform, images, options)
+        signature(transform).bind(*args, **options)  # refuses positional options
+        result: R = _map_blocks(transform, args[0], options)
         return result
 
-    return either
+    return transform_either
 
 
-def _mapped(transform: Callable[..., Any], images: Any, options: dict[str, Any]) -> Any:
+def _map_blocks(transform: Callable[..., Any], images: Any, options: dict[str, Any]) -> Any:
     if images.ndim < 2:
         raise ArgumentValueError("images", f"must have shape (H, W) or (…, H, W), got {images.shape}")
     if images.dtype.kind not in "biuf":
@@ -43,9 +44,8 @@ def _mapped(transform: Callable[..., Any], images: Any, options: dict[str, Any])
         raise ArgumentValueError(
             "images", f"must have a known height and width, got a Dask array of shape {images.shape}"
         )
-    _validation.not_in_colours(images.shape, "images")
-    options = {name: value for name, value in options.items() if name != "images"}
-    sample = np.asarray(transform(np.ones((2, 2), images.dtype), **options))  # checks the options, and tells the shape
+    _validation.check_not_colour(images.shape, "images")
+    sample = np.asarray(transform(np.ones((2, 2), images.dtype), **options))  # checks options, and has the right shape
     whole = images.rechunk({images.ndim - 2: -1, images.ndim - 1: -1})
     leading = images.ndim - 2
     return whole.map_blocks(

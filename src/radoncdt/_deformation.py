@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["bend"]
+
 
 def bend(
     image: NDArray[Any],
@@ -15,8 +17,8 @@ def bend(
 ) -> NDArray[Any]:
     """Bend an image (H, W) by waves of random amplitude and frequency.
 
-    I'(j, k) = I(j + a_y cos(2π f_y k/W), k + a_x sin(2π f_x j/H)). Rows j and columns k count from 1. The image is
-    continued periodically and interpolated bilinearly.
+    I'(j, k) = I(j + a_y cos(2π f_y k/W), k + a_x sin(2π f_x j/H)), where rows j and columns k count from 1. The image
+    is continued periodically and interpolated bilinearly.
 
     Parameters
     ----------

@@ -6,30 +6,32 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from radoncdt import _kernels, _threads, _validation
-from radoncdt._bright_paper import read_measures, warn_of_paper
-from radoncdt._cdt import check_masses, checked_bins
+from radoncdt._bright_paper import read_measures, warn_about_paper
+from radoncdt._cdt import check_bins, check_masses
 from radoncdt._radon import radon
 from radoncdt._typing import Floats
 from radoncdt._validation import ArgumentTypeError, ArgumentValueError
 from radoncdt.directions import Directions
-from radoncdt.measures import Batch, Measures, PointCloud, rescaled
+from radoncdt.measures import Batch, Measures, PointCloud, rescale
 
-MOST_POWER = 1e6
-"""Larger finite powers are refused: the distance is that of p = ∞ up to rounding, which is what is meant."""
+__all__ = ["sliced_wasserstein", "sliced_wasserstein_distances", "wasserstein"]
+
+_MAX_POWER = 1e6  # largest finite p; the distances of larger ones are those of p = ∞ up to rounding
+_WORK_PER_PIECE = 100  # cost of transporting one piece of mass, in pixels
 
 
 class _Line(NamedTuple):
-    """Measures on the line, a row each: masses (rows, n) on points (rows, n), or on bins with edges (rows, n + 1)."""
+    """Measures on the line, one per row: masses (rows, n) on points (rows, n), or on bins with edges (rows, n + 1)."""
 
     masses: Floats
     places: Floats
 
 
-def wasserstein(a: ArrayLike | tuple[Any, Any], b: ArrayLike | tuple[Any, Any], p: float = 2) -> float:
+def wasserstein(a: ArrayLike | tuple[Any, Any], b: ArrayLike | tuple[Any, Any], /, p: float = 2) -> float:
     """Wasserstein-p distance of two measures on the line, W_p = (∫₀¹ |F_a⁻¹(t) − F_b⁻¹(t)|^p dt)^(1/p), exact.
 
-    Both quantile functions are linear between finitely many levels, and there the integral has a closed form. Measures
-    are divided by their mass; shares of it below 1e-14 count as rounding.
+    Both quantile functions are linear between finitely many levels, where the integral has a closed form. Measures are
+    divided by their mass; shares of it below 1e-14 are treated as rounding errors.
 
     Parameters
     ----------
@@ -37,7 +39,7 @@ def wasserstein(a: ArrayLike | tuple[Any, Any], b: ArrayLike | tuple[Any, Any], 
         Points with equal weights; points (n,) with their weights (n,); or masses (n,) spread evenly over bins with
         ascending edges (n + 1,).
     p : float
-        From 1 to 10⁶; ``np.inf`` gives the largest distance that any mass is moved.
+        From 1 to 10⁶; ``np.inf`` yields the largest distance over which any mass is moved.
 
     Returns
     -------
@@ -50,13 +52,14 @@ def wasserstein(a: ArrayLike | tuple[Any, Any], b: ArrayLike | tuple[Any, Any], 
     >>> wasserstein(([0, 1], [3, 1]), ([1], [0, 2]), p=1)  # two points against the uniform measure on [0, 2]
     0.75
     """
-    power = _power(p)
-    return float(_kernels.current().transport(*_on_line(a, "a"), *_on_line(b, "b"), power)[0])
+    power = _check_power(p)
+    return float(_kernels.current().transport(*_read_line(a, "a"), *_read_line(b, "b"), power)[0])
 
 
 def sliced_wasserstein(
     mu: ArrayLike | PointCloud,
     nu: ArrayLike | PointCloud,
+    /,
     p: float = 2,
     *,
     n_angles: int = 128,
@@ -65,14 +68,14 @@ def sliced_wasserstein(
 ) -> float:
     """Sliced Wasserstein-p distance of two measures on the plane, SW_p = (mean over θ of W_p(R_θ[μ], R_θ[ν])^p)^(1/p).
 
-    Each projection's distance is exact for points and, for images, for the masses of the strips that `radon` gives,
-    spread evenly. The directions are fixed and equispaced, not random. With p = ∞ it is the largest over them.
+    The distance of each projection is exact: for points, and for images with the masses of the strips of `radon`
+    spread evenly. The directions are fixed and equispaced, not random. With p = ∞ it is the maximum over them.
 
     Parameters
     ----------
     mu, nu : array (H, W) or PointCloud
-        Non-negative measures, one of each kind if you like, in pixels around a common centre. They are divided by
-        their mass.
+        Non-negative measures in pixels around a common centre; an image can be compared with a PointCloud. They are
+        divided by their mass.
     p : float
         From 1 to 10⁶, or ``np.inf``.
     n_angles, angles, n_jobs
@@ -90,26 +93,27 @@ def sliced_wasserstein(
     >>> round(sliced_wasserstein(cloud, push_forward(cloud, np.eye(2), [3, 4])) ** 2, 12)
     12.5
     """
-    pair = Batch.of_one(mu, "mu"), Batch.of_one(nu, "nu")
+    pair = Batch.read_one(mu, "mu"), Batch.read_one(nu, "nu")
     for one in pair:
-        warn_of_paper(one)
+        warn_about_paper(one)
     return float(_distances(*pair, p, Directions.choose(n_angles, angles), n_jobs)[0, 0])
 
 
 def sliced_wasserstein_distances(
     A: Measures,  # noqa: N803
     B: Measures | None = None,  # noqa: N803
+    /,
     p: float = 2,
     *,
     n_angles: int = 128,
     angles: ArrayLike | None = None,
     n_jobs: int | None = -1,
 ) -> Floats:
-    """Sliced Wasserstein-p distances of every measure of A to every measure of B, or of A.
+    """Sliced Wasserstein-p distances of every measure of A to every measure of B, or of A if B is not given.
 
-    The projections of all measures are kept in memory, 8 · n_angles · (H + W) bytes twice for an image. For large
-    sets the Euclidean distance of `rcdt`, divided by √(n_angles · n_levels), is SW_2 up to the discretisation of
-    the levels, and costs a matrix product.
+    The projections of all measures are kept in memory: 16 · n_angles · (H + W) bytes per image. For large sets, the
+    Euclidean distance of R-CDTs, divided by √(n_angles · n_levels), is SW_2 up to the discretisation of the levels and
+    costs only a matrix product.
 
     Parameters
     ----------
@@ -120,7 +124,7 @@ def sliced_wasserstein_distances(
     Returns
     -------
     float64 array (n, m)
-        Symmetric with zeros on the diagonal where B is None.
+        Symmetric with zeros on the diagonal if B is not given.
 
     Examples
     --------
@@ -140,9 +144,9 @@ def sliced_wasserstein_distances(
 
 
 def _distances(first: Batch, second: Batch | None, p: float, directions: Directions, n_jobs: int | None) -> Floats:
-    power, kernels = _power(p), _kernels.current()
-    rows = [_slices(first, i, directions, n_jobs) for i in range(len(first))]
-    columns = rows if second is None else [_slices(second, j, directions, n_jobs) for j in range(len(second))]
+    power, kernels = _check_power(p), _kernels.current()
+    rows = [_project(first, i, directions, n_jobs) for i in range(len(first))]
+    columns = rows if second is None else [_project(second, j, directions, n_jobs) for j in range(len(second))]
     result = np.zeros((len(rows), len(columns)))
 
     def fill(i: int) -> None:
@@ -154,36 +158,36 @@ def _distances(first: Batch, second: Batch | None, p: float, directions: Directi
             result[i, j] = largest
 
     pieces = max(line.masses.shape[1] for line in (*rows, *columns))
-    work = len(rows) * len(columns) * len(directions) * pieces * 100  # a piece takes as long as a hundred pixels
-    _threads.for_each(fill, range(len(rows)), _threads.n_workers(n_jobs, work))
+    work = _WORK_PER_PIECE * len(rows) * len(columns) * len(directions) * pieces
+    _threads.for_each(fill, range(len(rows)), _threads.count_workers(n_jobs, work))
     return result + result.T if second is None else result
 
 
-def _slices(batch: Batch, i: int, directions: Directions, n_jobs: int | None) -> _Line:
-    """Projections of a non-negative measure, a row a direction."""
+def _project(batch: Batch, i: int, directions: Directions, n_jobs: int | None) -> _Line:
+    """Project non-negative measure i of a batch; the result has one row per direction."""
     batch.check_measure(i)
     item = batch.items[i]
     if isinstance(item, PointCloud):
         places = directions.cosines[:, None] * item.points[:, 0] + directions.sines[:, None] * item.points[:, 1]
         order = np.argsort(places, axis=-1, kind="stable")
-        return _Line(rescaled(item.weights)[order], np.take_along_axis(places, order, axis=-1))
-    image = rescaled(item.astype(np.float64).reshape(-1)).reshape(item.shape)
+        return _Line(rescale(item.weights)[order], np.take_along_axis(places, order, axis=-1))
+    image = rescale(item.astype(np.float64).reshape(-1)).reshape(item.shape)
     masses, edges = radon(image, angles=directions.angles, n_jobs=n_jobs)
     return _Line(np.asarray(masses, np.float64), edges)
 
 
-def _on_line(measure: Any, name: str) -> _Line:
-    """One measure on the line, sorted."""
+def _read_line(measure: Any, name: str) -> _Line:
+    """Read one measure on the line, and sort its points."""
     if isinstance(measure, tuple):
         if len(measure) != 2:
             raise ArgumentValueError(name, f"must be (samples, weights) or (masses, edges), got {len(measure)} arrays")
-        first, second = (_validation.finite_array(measure[k], f"{name}[{k}]") for k in (0, 1))
+        first, second = (_validation.check_finite_array(measure[k], f"{name}[{k}]") for k in (0, 1))
         if first.ndim == second.ndim == 1 and second.size == first.size + 1:
-            masses, edges = checked_bins(first, second, f"{name}[0]", f"{name}[1]")
-            return _Line(rescaled(masses)[None], np.array(edges[None]))
-        samples, weights = _validation.coordinates(first, f"{name}[0]"), second
+            masses, edges = check_bins(first, second, f"{name}[0]", f"{name}[1]")
+            return _Line(rescale(masses)[None], np.array(edges[None]))
+        samples, weights = _validation.check_coordinates(first, f"{name}[0]"), second
     else:
-        samples = _validation.coordinates(measure, name)
+        samples = _validation.check_coordinates(measure, name)
         weights = np.ones(samples.shape)
     if samples.ndim != 1 or samples.size == 0:
         raise ArgumentValueError(
@@ -198,12 +202,12 @@ def _on_line(measure: Any, name: str) -> _Line:
         )
     check_masses(weights, f"{name}[1]")
     order = np.argsort(samples, kind="stable")
-    return _Line(rescaled(weights)[order][None], samples[order][None])
+    return _Line(rescale(weights)[order][None], samples[order][None])
 
 
-def _power(p: object) -> float:
+def _check_power(p: object) -> float:
     if isinstance(p, (bool, np.bool_)) or not isinstance(p, (int, float, np.integer, np.floating)):
         raise ArgumentTypeError("p", f"must be a number, got {p!r}")
-    if not (1 <= p <= MOST_POWER or p == np.inf):
-        raise ArgumentValueError("p", f"must be at least 1 and at most {MOST_POWER:g}, or infinite, got {p}")
+    if not (1 <= p <= _MAX_POWER or p == np.inf):
+        raise ArgumentValueError("p", f"must be at least 1 and at most {_MAX_POWER:g}, or infinite, got {p}")
     return float(p)

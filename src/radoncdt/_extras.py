@@ -1,9 +1,11 @@
-"""Optional dependencies: imported where they are needed, and named with their extra where they are missing."""
+"""Optional dependencies, which are imported where they are needed. An error about a missing one names its extra."""
 
 from importlib import import_module
 from types import ModuleType
 
-EXTRAS = {
+__all__ = ["MissingExtraError", "require"]
+
+_EXTRAS = {
     "PIL": "watermarks",
     "skimage": "watermarks",
     "tifffile": "watermarks",
@@ -14,8 +16,7 @@ EXTRAS = {
     "mlxtend": "reproduce",
     "mahotas": "reproduce",
     "distributed": "dask",
-}
-"""The extra of pyproject.toml that installs each package, by the name under which it is imported."""
+}  # the extra of pyproject.toml that installs each package, by the name under which it is imported
 
 
 class MissingExtraError(ImportError):
@@ -30,17 +31,17 @@ def require(name: str, purpose: str, *, extra: str | None = None) -> ModuleType:
     name : str
         The module, such as "PIL.Image".
     purpose : str
-        What needs it, as the subject of a sentence, such as "reading image files".
+        The activity that needs it, as the subject of a sentence, such as "reading image files".
     extra : str, optional
-        The extra to name, if it is not the one in `EXTRAS`.
+        The extra to name, if it is not the one in `_EXTRAS`.
     """
     package = name.partition(".")[0]
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != package:
-            raise  # the package is there, and something that it needs is not
-        chosen = extra or EXTRAS[package]
+            raise  # the package is installed, but one of its own dependencies is not
+        chosen = extra or _EXTRAS[package]
         raise MissingExtraError(
             f"{purpose} needs the package {package}, which is not installed: pip install 'radoncdt[{chosen}]'",
             name=package,

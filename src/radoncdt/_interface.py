@@ -1,7 +1,7 @@
-"""What an implementation of the kernels provides: the same functions in ``_native`` and in ``_numpy``.
+"""The interface that both implementations of the kernels, ``_native`` and ``_numpy``, provide.
 
-Coordinates, directions and levels are those of `radoncdt.measures` and `radoncdt.directions`. Arguments have been
-checked by the caller. Images are an array (n, H, W) or a list of arrays (H, W), of real numbers of one precision.
+Coordinates, directions and levels are those of `radoncdt.measures` and `radoncdt.directions`. The caller has checked
+the arguments. Images are an array (n, H, W) or a list of arrays (H, W), of real numbers of one precision.
 """
 
 from typing import Any, NamedTuple, Protocol
@@ -11,37 +11,51 @@ from numpy.typing import DTypeLike, NDArray
 
 from radoncdt._typing import Floats
 
+__all__ = [
+    "EMPTY",
+    "KEPT",
+    "LANES",
+    "NEGATIVE",
+    "NOT_FINITE",
+    "UNSETTLED",
+    "Images",
+    "Kernels",
+    "Limits",
+    "Waves",
+    "precision",
+]
+
 Images = NDArray[Any] | list[NDArray[Any]]
 
-NOT_FINITE, NEGATIVE, EMPTY, UNSETTLED = 1, 2, 4, 8
-"""What can be wrong with an image: the bits of its status. UNSETTLED: its robust moments did not converge."""
+# Bits of the status of an image.
+NOT_FINITE = 1  # some values are NaN or infinite
+NEGATIVE = 2  # some values are negative
+EMPTY = 4  # all values are 0
+UNSETTLED = 8  # the robust moments did not converge
 
-KEPT = 32
-"""Highest frequency along the circle in the waves of descriptors; with fewer, too many turns remain to be tried."""
-
-LANES = 8
-"""Frequencies, or turns, in one vector of float32."""
+KEPT = 32  # highest frequency along the circle in the waves of descriptors; fewer would leave too many turns to try
+LANES = 8  # frequencies, or turns, in one vector of float32
 
 
 def precision(dtype: DTypeLike) -> type[np.float32] | type[np.float64]:
-    """float64 for float64 and wider, else float32."""
+    """Return float64 for float64 and wider types, and float32 for all others."""
     dtype = np.dtype(dtype)
     return np.float64 if dtype.kind == "f" and dtype.itemsize >= 8 else np.float32
 
 
 class Limits(NamedTuple):
-    """Which maps are plausible."""
+    """Limits of plausible maps."""
 
     aspect: float
     """Largest ratio of the two scales."""
     shear: float
-    """Largest angle, in radians, by which the images of the axes depart from being perpendicular."""
+    """Largest deviation, in radians, of the angle between the images of the axes from a right angle."""
     scale: float
-    """Largest change of size, the mean of the two scales: between 1/scale and scale."""
+    """Largest change of size: the geometric mean of the two scales is between 1/scale and scale."""
 
 
 class Waves(NamedTuple):
-    """Descriptors as the kernels compare them."""
+    """Descriptors in the form in which the kernels compare them."""
 
     values: NDArray[np.floating]
     """(n, n_angles, n_levels): NR-CDTs along whitened directions of the half circle."""
@@ -50,25 +64,28 @@ class Waves(NamedTuple):
     the frequencies 1, 3, … and then 2, 4, …, in groups of LANES: for each level LANES real and LANES imaginary parts.
     """
     norms: Floats
-    """(n, 2): the norm of the waves, and of what they leave out except for the frequency 0."""
+    """(n, 2): the norm of the waves, and the norm of all higher frequencies."""
     covariances: Floats
-    """(n, 3): xx, xy, yy of the measures."""
+    """(n, 3): the elements xx, xy, yy of the covariances of the measures."""
 
 
 class Kernels(Protocol):
-    """The kernels. See ``_numpy`` for what each computes, written as plainly as NumPy allows."""
+    """The kernels. ``_numpy`` shows what each of them computes, written as plainly as NumPy allows."""
 
     def image_moments(self, images: Images) -> tuple[Floats, NDArray[np.int64]]:
-        """Mean (x, y) and covariance (xx, xy, yy), (n, 5), and the status (n,); undefined where that is not 0."""
+        """Mean (x, y) and covariance (xx, xy, yy), (n, 5), and the status (n,).
+
+        The moments are undefined where the status is not 0.
+        """
 
     def image_masses(
         self, images: Images, cosines: Floats, sines: Floats, n_bins: int
     ) -> tuple[NDArray[Any], Floats, NDArray[np.int64]]:
         """Masses of the strips, (n, n_angles, n_bins).
 
-        Also returns the positions, in bins, of the centre of each image (n, n_angles), and the status (n,). The masses
-        may be signed; only NOT_FINITE makes the result undefined. The bins of the pixels of the rows (or columns) of
-        the bounding box of the ink are in the middle.
+        Also returns the positions, in bins, of the centre of each image (n, n_angles), and the status (n,). Masses may
+        be negative; only NOT_FINITE makes the result undefined. The bounding box of the ink is in the middle of the
+        bins.
         """
 
     def image_quantiles(
@@ -86,9 +103,9 @@ class Kernels(Protocol):
         """Quantiles of all projections (n, n_angles, n_levels), in pixels from the centre of the image, or normalised.
 
         With `whiten`, the directions are those of the measure after whitening. With ν > 0, mean and covariance are the
-        robust ones of `student_moments`. With `extremes`, (n, 2, n_levels): the largest and the smallest values over
-        the directions and their opposites; the levels must then be symmetric. Also returns the moments (n, 5) that the
-        quantiles were normalised by, and the status (n,).
+        robust ones of `student_moments`. With `extremes`, the result (n, 2, n_levels) has the largest and the smallest
+        values over the directions and their opposites; the levels must then be symmetric around ½. Also returns the
+        moments (n, 5) of the normalisation, and the status (n,).
         """
 
     def bin_quantiles(self, masses: Floats, levels: Floats) -> Floats:
@@ -97,7 +114,7 @@ class Kernels(Protocol):
     def back_project(
         self, values: NDArray[Any], centres: Floats, cosines: Floats, sines: Floats, shape: tuple[int, int]
     ) -> NDArray[Any]:
-        """The adjoint of the projections, an image of a shape, from values (n_angles, n_bins).
+        """Adjoint of the projections: an image (H, W) of the given shape from values (n_angles, n_bins).
 
         `centres` (n_angles,) are the positions, in bins, of the centre of the image.
         """
@@ -105,8 +122,8 @@ class Kernels(Protocol):
     def student_moments(self, points: Floats, nu: float, extent: float, moments: Floats) -> tuple[Floats, bool]:
         """Location and scatter (5,) of a Student t distribution fitted to points, and whether that converged.
 
-        `points` has rows x, y, mass; each point stands for a square of variance `extent` in x and y. The iteration
-        starts from `moments`.
+        `points` has the rows x, y and mass. Each point stands for a square with the variance `extent` in x and in y.
+        The iteration starts from `moments`.
         """
 
     def quantile_masses(self, values: Floats, levels: Floats, edges: Floats) -> Floats:
@@ -115,8 +132,8 @@ class Kernels(Protocol):
     def transport(self, mass_a: Floats, places_a: Floats, mass_b: Floats, places_b: Floats, p: float) -> Floats:
         """Wasserstein-p distances (n,) of measures on the line, row by row.
 
-        Piece i of a row has mass[i], on the point places[i], or evenly on places[i] to places[i + 1] where there is one
-        place more than there are masses.
+        Piece i of a row has mass[i] on the point places[i]. If there is one place more than there are masses, the mass
+        is spread evenly from places[i] to places[i + 1].
         """
 
     def least_distances(
@@ -133,14 +150,14 @@ class Kernels(Protocol):
     ) -> None:
         """Root mean square distances, at the best turns, of descriptors of x in `rows` to those of y in `columns`.
 
-        They are written into `distances` (len(x), len(y)). With `ascending`, only of pairs whose column is larger than
-        the row. Without limits all maps are plausible.
+        They are written into `distances` (len(x), len(y)). With `ascending`, only pairs whose column is larger than
+        their row are compared. Without limits all maps are plausible.
         """
 
     def plausible_turns(self, moving: Floats, fixed: Floats, limits: Limits, n_angles: int) -> Floats:
-        """An angle (4·n_angles,) with a plausible map within half a step of each turn, or NaN; mirrored turns last.
+        """For each turn (4·n_angles,), an angle within half a step that has a plausible map, or NaN.
 
-        `moving` and `fixed` are covariances xx, xy, yy.
+        Mirrored turns come last. `moving` and `fixed` are the elements xx, xy, yy of covariances.
         """
 
     def within(
@@ -157,7 +174,7 @@ class Kernels(Protocol):
     ) -> Floats:
         """Distances (len(y),) of descriptor i of x to those of y that may be within a radius; infinite for others.
 
-        `bounds` are lower bounds of the distances. Number `left_out` is left out, unless it is negative.
+        `bounds` are lower bounds of the distances. Descriptor `left_out` of y is omitted, unless it is negative.
         """
 
     def nearest(
@@ -174,11 +191,11 @@ class Kernels(Protocol):
         distances: Floats,
         numbers: NDArray[np.intp],
     ) -> None:
-        """Distances and numbers of the descriptors of y nearest to descriptor i of x, as many as there is room for.
+        """Distances and numbers of the descriptors of y nearest to descriptor i of x.
 
-        `bounds` are lower bounds of the distances, ascending in `order`. Equal distances are in the order of the
-        numbers. What is not reached by a plausible turn, and number `left_out`, are not among them. Places that are
-        left keep what they held.
+        They are written into `distances` and `numbers`, as many as these arrays hold; unused elements keep their
+        values. `bounds` are lower bounds of the distances, ascending in `order`. Equal distances are in the order of
+        the numbers. Descriptors that no plausible turn reaches, and number `left_out`, are omitted.
         """
 
     def fit(
@@ -195,17 +212,17 @@ class Kernels(Protocol):
         most: float,
         iterations: int,
     ) -> tuple[Floats, float]:
-        """Coefficients (k, 2) that bring the points base + terms · coefficients near targets, and how near they are.
+        """Coefficients (k, 2) that bring the points base + terms · coefficients near the targets, and the misfit.
 
-        The points numbered `some`, each with the target nearest to it, and the targets numbered `few`, each with the
-        point nearest to it, are pairs. The coefficients minimise the squares over all pairs, weighted by
-        1/(1 + (d/s)²)², s being 2.5 times the median of the distances d (at least 0.01 `size`), plus `ridge` (k,) times
-        their own squares times the number of pairs; then pairs are formed again. The result is the mean of the
-        distances that are left, none of which counts more than `most`; both are shares of `size`.
+        Pairs are formed of the points numbered `some` and the target nearest to each, and of the targets numbered `few`
+        and the point nearest to each. The coefficients minimise the sum of the squared distances d of all pairs,
+        weighted by 1/(1 + (d/s)²)², plus `ridge` (k,) times their own squares times the number of pairs. The scale s is
+        2.5 times the median of d, and at least 0.01 `size`. Then pairs are formed again, in each of the iterations. The
+        misfit is the mean of the remaining distances, none of which counts more than `most`; both are shares of `size`.
         """
 
     def strokes(self, image: Floats, corners: Floats, width: float) -> None:
-        """Brighten pixels of a contiguous image to the part of them that a line covers.
+        """Draw a line: brighten each pixel of a contiguous image to the share of it that the line covers.
 
-        The line goes through corners (n, 2), given as (column, row), and its ends are round.
+        The line goes through the corners (n, 2), given as (column, row), and has round ends.
         """

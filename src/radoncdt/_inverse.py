@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from radoncdt import _validation, measures
-from radoncdt._cdt import ascending, inverse_cdt, quantile_levels
+from radoncdt._cdt import enforce_ascending, inverse_cdt, quantile_levels
 from radoncdt._radon import filtered_back_projection
 from radoncdt._rcdt import rcdt
 from radoncdt._typing import Floats
@@ -14,9 +14,14 @@ from radoncdt._validation import ArgumentTypeError, ArgumentValueError
 from radoncdt.directions import Directions, equispaced_angles
 from radoncdt.measures import Batch, PointCloud
 
+__all__ = ["interpolate", "inverse_rcdt"]
+
+_IMAGES_PER_CHUNK = 16  # images that are reconstructed at a time: enough for all threads, and not too much memory
+
 
 def inverse_rcdt(
     features: ArrayLike,
+    /,
     shape: tuple[int, int],
     *,
     angles: ArrayLike | None = None,
@@ -25,33 +30,33 @@ def inverse_rcdt(
 ) -> Floats:
     """Images that have given R-CDTs: densities from quantiles, then filtered back projection (§3.1 of the paper).
 
-    Each direction's quantiles are turned into masses of strips by `inverse_cdt`, and these into an image by
-    `filtered_back_projection`, which leaves ripples, some below zero. The result is the nearest image without negative
-    masses, in Euclidean distance, that has the same mass. The more angles and levels, the closer to the original; thin
-    lines need many.
+    `inverse_cdt` turns the quantiles of each direction into masses of strips, and `filtered_back_projection` turns
+    these into an image with ripples, some of which are negative. The result is the image without negative masses that
+    is nearest to it, in Euclidean distance, and has the same mass. It is the closer to the original, the more angles
+    and levels there are; thin lines need many.
 
     Parameters
     ----------
     features : array (…, n_angles, n_levels)
-        As `rcdt` gives them, or an average of such; along the levels they must not descend.
+        R-CDTs as `rcdt` returns them, or averages of them; they must not descend along the levels.
     shape : (int, int)
-        Shape (H, W) of the images wanted, around the same centre.
+        Shape (H, W) of the images, which have the same centre.
     angles : array (n_angles,), optional
         The angles of the features if they are not the equispaced ones.
     level_grid : {"midpoint", "uniform"}
         The levels of the features.
     n_jobs : int or None
-        Threads, as in scikit-learn; −1 is all cores.
+        Number of threads, as in scikit-learn; −1 means all cores.
 
     Returns
     -------
     float64 array (…, H, W)
-        Not negative, of mass 1 where the frame holds all of the measure.
+        Non-negative images, of mass 1 if the frame holds the whole measure.
 
     Warns
     -----
     UserWarning
-        When in some direction more of the mass is outside the frame than a hundredth and the blur of the strips.
+        When, in some direction, more mass is outside the frame than a hundredth and the blur of the strips.
 
     Examples
     --------
@@ -62,7 +67,7 @@ def inverse_rcdt(
     >>> bool(np.linalg.norm(again - image) < 0.05 * np.linalg.norm(image))
     True
     """
-    values = _validation.coordinates(features, "features")
+    values = _validation.check_coordinates(features, "features")
     if values.ndim < 2 or values.size == 0 or values.shape[-1] < 2:
         raise ArgumentValueError(
             "features", f"must have shape (…, n_angles, n_levels) with n_levels ≥ 2, got {values.shape}"
@@ -71,30 +76,34 @@ def inverse_rcdt(
     directions = Directions(equispaced_angles(n_angles) if angles is None else angles)
     if len(directions) != n_angles:
         raise ArgumentValueError(
-            "angles", f"must have shape ({n_angles},), one a direction of `features`, got {len(directions)}"
+            "angles", f"must have shape ({n_angles},), one per direction of `features`, got {len(directions)}"
         )
     levels = quantile_levels(n_levels, level_grid)
-    height, width = _validation.pair_of_sizes(shape, "shape")
+    height, width = _validation.check_image_shape(shape, "shape")
     n_bins = height + width + 2
     edges = (np.arange(n_bins + 1) - n_bins / 2) * directions.widths[:, None]
     images = np.empty((int(np.prod(values.shape[:-2])), height, width))
-    rows = ascending(values, "features").reshape(-1, n_angles, n_levels)
+    rows = enforce_ascending(values, "features").reshape(-1, n_angles, n_levels)
     half = (width * np.abs(directions.cosines) + height * np.abs(directions.sines)) / 2
     beyond = np.abs(rows) > (half + directions.widths / 2)[:, None]  # half a strip is the blur of the strips
-    outside = beyond.mean(axis=-1).max(axis=-1)  # share of the levels, at worst
-    partly = outside > 0.01 + 0.5 / min(height, width)  # the blur counts in small frames
-    for some in (slice(i, i + 16) for i in range(0, len(rows), 16)):  # enough for threads, and not much memory
+    outside = beyond.mean(axis=-1).max(axis=-1)  # share of the levels in the worst direction
+    is_cut = outside > 0.01 + 0.5 / min(height, width)  # the blur counts in small frames
+    for start in range(0, len(rows), _IMAGES_PER_CHUNK):
+        some = slice(start, start + _IMAGES_PER_CHUNK)
         masses = inverse_cdt(rows[some], np.broadcast_to(edges, (len(rows[some]), *edges.shape)), points=levels)
         rough = filtered_back_projection(masses, edges, directions.angles, (height, width), n_jobs=n_jobs)
-        for image, ripples, away in zip(images[some], rough, partly[some]):
-            image[:] = _nearest_measure(ripples, float(np.clip(ripples.sum(), 0, 1)) if away else 1.0)
-    if partly.any():
-        warnings.warn(f"in some direction {outside.max():.0%} of the mass is outside the shape {shape}", stacklevel=2)
+        for image, ripples, cut in zip(images[some], rough, is_cut[some]):
+            image[:] = _nearest_measure(ripples, float(np.clip(ripples.sum(), 0, 1)) if cut else 1.0)
+    if is_cut.any():
+        warnings.warn(
+            f"in some direction {outside.max():.0%} of the mass is outside the shape {shape}",
+            stacklevel=_validation.find_stacklevel(),
+        )
     return images.reshape(*values.shape[:-2], height, width)
 
 
 def _nearest_measure(image: Floats, mass: float) -> Floats:
-    """Euclidean projection on images of a given mass without negative pixels: max(image − τ, 0) for some τ."""
+    """Project an image on the images of a given mass without negative pixels: max(image − τ, 0) for some τ."""
     if mass == 0:
         return np.zeros_like(image)
     descending = np.sort(image, axis=None)[::-1]
@@ -105,6 +114,7 @@ def _nearest_measure(image: Floats, mass: float) -> Floats:
 def interpolate(
     a: ArrayLike | PointCloud,
     b: ArrayLike | PointCloud,
+    /,
     t: ArrayLike,
     *,
     shape: tuple[int, int] | None = None,
@@ -114,20 +124,20 @@ def interpolate(
 ) -> Floats:
     """Move one image into another by transport: the image whose R-CDT is (1 − t) R̂[a] + t R̂[b].
 
-    Unlike a cross-fade this moves mass: half way between a disc here and a disc there is a disc in between. In each
-    direction it is the geodesic of optimal transport on the line; the whole is known as a sliced (Radon) displacement
-    interpolation. The mass goes evenly from that of a to that of b.
+    Unlike a cross-fade, this moves mass: halfway between two discs is a disc in between. In each direction it is the
+    geodesic of optimal transport on the line. The method is known as sliced (Radon) displacement interpolation. The
+    mass changes linearly from that of a to that of b.
 
     Parameters
     ----------
     a, b : array (H, W) or PointCloud
         Non-negative measures.
     t : float or array
-        Times from 0, which gives a, to 1, which gives b, both as `inverse_rcdt` sees them.
+        Times from 0, which yields a, to 1, which yields b, both as reconstructed by `inverse_rcdt`.
     shape : (int, int), optional
         Shape of the result. By default it is as high as the higher and as wide as the wider image.
     n_angles, n_levels, n_jobs
-        As in `rcdt`; there are more than usual, so that lines stay thin.
+        As in `rcdt`; the defaults are larger, so that lines stay thin.
 
     Returns
     -------
@@ -140,16 +150,16 @@ def interpolate(
     >>> np.abs(mean(interpolate(left, right, [0, 0.5, 1])) - [(-10, 0), (0, 0), (10, 0)]).max() < 0.5
     np.True_
     """
-    if _validation.real_array(t, "t").dtype == bool:
+    if _validation.check_array(t, "t").dtype == bool:
         raise ArgumentTypeError("t", f"must hold numbers, got {t!r}")
-    times = _validation.finite_array(t, "t")
+    times = _validation.check_finite_array(t, "t")
     if times.size == 0:
         raise ArgumentValueError("t", f"must not be empty, got shape {times.shape}")
     if (times < 0).any() or (times > 1).any():
         raise ArgumentValueError(
             "t", f"must be between 0 and 1, got {times.min() if times.min() < 0 else times.max():g}"
         )
-    pair = Batch.of_one(a, "a"), Batch.of_one(b, "b")
+    pair = Batch.read_one(a, "a"), Batch.read_one(b, "b")
     if shape is None:
         shapes = [measure.items[0].shape for measure in pair if not isinstance(measure.items[0], PointCloud)]
         if not shapes:

@@ -1,7 +1,7 @@
-"""The door to the kernels: chooses one of their implementations, and tells which one is in use.
+"""The choice between the implementations of the kernels.
 
 The implementations are compiled libraries for several instruction sets (``_native``) and NumPy (``_numpy``). The
-fastest one that this machine can run is taken, unless the environment variable RADONCDT_KERNELS names another.
+fastest one that this machine can run is used, unless the environment variable RADONCDT_KERNELS names another.
 """
 
 import json
@@ -17,15 +17,22 @@ from radoncdt._interface import Kernels
 if TYPE_CHECKING:
     from radoncdt._native import Library
 
-NAMES = ("avx512", "avx2", "baseline", "numpy")
-"""The implementations, the fastest first."""
+__all__ = [
+    "NUMPY_SLOWDOWN",
+    "KernelError",
+    "available",
+    "current",
+    "current_name",
+    "explain_missing",
+    "identify",
+    "load",
+]
 
-VARIABLE = "RADONCDT_KERNELS"
+NUMPY_SLOWDOWN = 25  # approximate ratio of the run times of NumPy and compiled kernels (benchmarks/kernels.py)
 
-SLOWER = 25
-"""About how many times as long the NumPy kernels take as the compiled ones (``benchmarks/kernels.py``)."""
-
-REINSTALL = "install it again with pip install --force-reinstall --no-cache-dir --no-deps"
+_NAMES = ("avx512", "avx2", "baseline", "numpy")  # the implementations, the fastest first
+_VARIABLE = "RADONCDT_KERNELS"  # environment variable that selects an implementation
+_REINSTALL = "reinstall it with pip install --force-reinstall --no-cache-dir --no-deps"
 
 _choosing = threading.Lock()  # the first calls may come from several threads
 
@@ -35,7 +42,7 @@ class KernelError(ValueError):
 
 
 def current() -> Kernels:
-    """The kernels in use, chosen at the first call.
+    """Return the kernels in use, which are chosen at the first call.
 
     Raises
     ------
@@ -45,49 +52,49 @@ def current() -> Kernels:
     Warns
     -----
     RuntimeWarning
-        If the NumPy kernels are in use although nobody asked for them.
+        If the NumPy kernels are in use although RADONCDT_KERNELS does not select them.
     """
     return load(current_name())
 
 
 def current_name() -> str:
-    """The name of the kernels in use; see `current`."""
+    """Return the name of the kernels in use; see `current`."""
     with _choosing:
         return _choose()
 
 
 @cache
 def _choose() -> str:
-    asked = os.environ.get(VARIABLE, "")
-    if not asked:
-        fastest = next(name for name in NAMES if _is_usable(name))
+    requested = os.environ.get(_VARIABLE, "")
+    if not requested:
+        fastest = next(name for name in _NAMES if _is_usable(name))
         if fastest == "numpy":
-            _warn_of_numpy()
+            _warn_about_numpy()
         return fastest
-    if asked not in NAMES:
-        raise KernelError(f"{VARIABLE} must be one of {', '.join(NAMES)}, got {asked!r}")
-    if not _is_usable(asked):
-        reason = missing() or f"this machine can run {', '.join(available())}"
-        raise KernelError(f"{VARIABLE} must name kernels that this machine can run, got {asked!r}: {reason}")
-    return asked
+    if requested not in _NAMES:
+        raise KernelError(f"{_VARIABLE} must be one of {', '.join(_NAMES)}, got {requested!r}")
+    if not _is_usable(requested):
+        reason = explain_missing() or f"this machine can run {', '.join(available())}"
+        raise KernelError(f"{_VARIABLE} must name kernels that this machine can run, got {requested!r}: {reason}")
+    return requested
 
 
-def _warn_of_numpy() -> None:
+def _warn_about_numpy() -> None:
     message = (
-        f"radoncdt uses its NumPy kernels, which are about {SLOWER} times slower than the compiled ones: {missing()}. "
-        f"{VARIABLE}=numpy silences this warning."
+        f"radoncdt uses its NumPy kernels, which are about {NUMPY_SLOWDOWN} times slower than the compiled ones: "
+        f"{explain_missing()}. {_VARIABLE}=numpy silences this warning."
     )
-    warnings.warn(message, RuntimeWarning, stacklevel=_validation.levels_to_the_caller())
+    warnings.warn(message, RuntimeWarning, stacklevel=_validation.find_stacklevel())
 
 
-def describe() -> str:
-    """The name of the kernels in use, and, if they are compiled, a part of the hash of their sources."""
+def identify() -> str:
+    """Return the name of the kernels in use and, if they are compiled, a part of the hash of their sources."""
     name = current_name()
     return name if name == "numpy" else f"{name}, sources {_library(name).source_hash[:16]}"
 
 
 def load(name: str) -> Kernels:
-    """The implementation of a name, one of `available`."""
+    """Return an implementation by its name, which must be one of `available`."""
     if name == "numpy":
         from radoncdt import _numpy
 
@@ -96,20 +103,20 @@ def load(name: str) -> Kernels:
 
 
 def available() -> tuple[str, ...]:
-    """The names of the implementations that this machine can run, the fastest first."""
-    return tuple(name for name in NAMES if _is_usable(name))
+    """Return the names of the implementations that this machine can run, the fastest first."""
+    return tuple(name for name in _NAMES if _is_usable(name))
 
 
 @cache
 def _is_usable(name: str) -> bool:
-    """Whether an implementation is there, and this machine can run it."""
+    """Whether an implementation is installed and this machine can run it."""
     if name == "numpy":
         return True
-    if missing():
+    if explain_missing():
         return False
     try:
         return name == "baseline" or (_library("baseline").can_run(name) and bool(_library(name)))
-    except (OSError, AttributeError):  # no such file, or a damaged one; the baseline has been loaded before
+    except (OSError, AttributeError):  # the file does not exist or is damaged; the baseline has been loaded before
         return False
 
 
@@ -121,16 +128,16 @@ def _library(name: str) -> "Library":
 
 
 @cache
-def missing() -> str:
-    """Why there are no compiled kernels, and what to do; empty if there are some."""
+def explain_missing() -> str:
+    """Explain why there are no compiled kernels and how to install them; empty if there are some."""
     from radoncdt import _native
 
-    try:  # what the installation said
+    try:  # the note that the installation left
         note = json.loads((_native.FOLDER / "build.json").read_bytes()).get("missing")
     except (OSError, ValueError):
         note = None
     if note:
-        return f"{note}; to compile them, {REINSTALL}, without RADONCDT_BUILD and with a compiler or network access"
+        return f"{note}; to compile them, {_REINSTALL}, without RADONCDT_BUILD and with a compiler or network access"
     if _native.FOLDER.with_name("build.py").exists():  # a checkout: libraries of other sources must not be used
         from radoncdt._native import build
 
@@ -141,5 +148,5 @@ def missing() -> str:
     try:
         _library("baseline")
     except (OSError, AttributeError) as error:
-        return f"the compiled kernels cannot be loaded ({error}); {REINSTALL}"
+        return f"the compiled kernels cannot be loaded ({error}); {_REINSTALL}"
     return ""

@@ -1,4 +1,4 @@
-"""Progress of long work, reported to a callback. What is shown, and where, is decided by the caller."""
+"""Progress of long work, reported to a callback. The caller decides how to show it."""
 
 import threading
 from collections.abc import Collection, Iterator
@@ -6,11 +6,16 @@ from typing import TypeVar
 
 from radoncdt._typing import OnProgress
 
+__all__ = ["Counter", "track"]
+
 Item = TypeVar("Item")
 
 
 class Counter:
-    """Counts what is done and reports it. Several threads may call `advance`; calls of the callback never overlap."""
+    """A counter of finished work, which it reports.
+
+    Several threads may call `advance`; calls of the callback never overlap.
+    """
 
     def __init__(self, on_progress: OnProgress | None, total: int, task: str) -> None:
         self._on_progress, self._total, self._task = on_progress, total, task
@@ -18,7 +23,7 @@ class Counter:
         self.advance(0)
 
     def advance(self, count: int = 1, task: str | None = None) -> None:
-        """Count more as done; `task` replaces the words for what is being done."""
+        """Count more work as done; `task` replaces the name of the work."""
         with self._lock:
             self._done += count
             self._task = self._task if task is None else task

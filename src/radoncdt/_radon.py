@@ -1,4 +1,4 @@
-"""The Radon transform of measures, and its adjoint (§2 of the paper)."""
+"""The Radon transform of measures, its adjoint and its inverse (§2 of the paper)."""
 
 from typing import Any
 
@@ -12,30 +12,32 @@ from radoncdt._validation import ArgumentValueError
 from radoncdt.directions import Directions
 from radoncdt.measures import Batch, Measure, Measures, PointCloud
 
-MOST_BINS = 2**18
-"""More bins than this for one direction are taken for a mistake."""
+__all__ = ["back_projection", "filtered_back_projection", "radon"]
+
+_MAX_BINS = 2**18  # strips per direction; wider point clouds are assumed to be mistakes
+_IMAGES_PER_CHUNK = 4  # images that a thread projects at a time
 
 
 def radon(
-    images: Measures, *, n_angles: int = 128, angles: ArrayLike | None = None, n_jobs: int | None = -1
+    images: Measures, /, *, n_angles: int = 128, angles: ArrayLike | None = None, n_jobs: int | None = -1
 ) -> tuple[NDArray[Any], Floats]:
     """Masses of the projections R_θ[μ] = (S_θ)_# μ, S_θ(x) = ⟨x, θ⟩, in strips (§2.2 of the paper).
 
-    A pixel is a unit square of constant density, and the mass of every strip is exact up to rounding, whatever the
-    direction: no line is sampled, nothing is interpolated. A strip is as wide as a step from one pixel to the next,
-    max(|cos θ|, |sin θ|), and the grid of strips sits on the bounding box of the ink, so zero padding changes no
-    mass. Points of a cloud fall into the strip that they lie in.
+    A pixel is a unit square of constant density. The mass of every strip is exact up to rounding, whatever the
+    direction: no line is sampled, and nothing is interpolated. A strip is as wide as a step from one pixel to the
+    next, max(|cos θ|, |sin θ|). The grid of strips is aligned with the bounding box of the ink, so that zero padding
+    changes no mass. The points of a cloud belong to the strips that they lie in.
 
     Parameters
     ----------
     images : array (H, W) or (…, H, W), PointCloud, or list of images and PointClouds
-        Masses may be signed.
+        Masses may be negative.
     n_angles : int
-        Directions πk/n on the half circle.
+        Number of directions πk/n on the half circle.
     angles : array (n_angles,), optional
-        Any angles, in radians, instead.
+        Any angles, in radians, instead of the equispaced ones.
     n_jobs : int or None
-        Threads, as in scikit-learn; −1 is all cores. The result does not depend on it.
+        Number of threads, as in scikit-learn; −1 means all cores. The result does not depend on it.
 
     Returns
     -------
@@ -55,7 +57,7 @@ def radon(
     """
     batch = Batch.read(images)
     directions = Directions.choose(n_angles, angles)
-    n_bins = max(_n_bins(batch, i) for i in range(len(batch) if isinstance(batch.items, list) else 1))
+    n_bins = max(_count_bins(batch, i) for i in range(len(batch) if isinstance(batch.items, list) else 1))
     real = np.result_type(*{_precision(item) for item in batch.items}) if isinstance(batch.items, list) else None
     masses = np.zeros((len(batch), len(directions), n_bins), real or _precision(batch.items[0]))
     edges = np.empty((len(batch), len(directions), n_bins + 1))
@@ -67,8 +69,8 @@ def radon(
         else:
             _project_images(batch, chunk, directions, masses[chunk], edges[chunk])
 
-    workers = _threads.n_workers(n_jobs, batch.work() * len(directions))
-    _threads.for_each(project, batch.chunks(4), workers)
+    workers = _threads.count_workers(n_jobs, batch.work() * len(directions))
+    _threads.for_each(project, batch.chunks(_IMAGES_PER_CHUNK), workers)
     shape = *batch.lead, len(directions)
     return masses.reshape(*shape, n_bins), edges.reshape(*shape, n_bins + 1)
 
@@ -77,17 +79,17 @@ def _precision(item: Measure) -> type[np.floating[Any]]:
     return np.float64 if isinstance(item, PointCloud) else precision(item.dtype)
 
 
-def _n_bins(batch: Batch, i: int) -> int:
-    """Bins that measure i needs, in the direction that needs most."""
+def _count_bins(batch: Batch, i: int) -> int:
+    """Return the number of bins that measure i needs in the direction that needs most."""
     item = batch.items[i]
     if not isinstance(item, PointCloud):
         return sum(item.shape) + 2
     extent = np.ptp(item.points, axis=0)
-    if extent.sum() > MOST_BINS:
+    if extent.sum() > _MAX_BINS:
         raise ArgumentValueError(
             batch.label(i),
-            f"must not be wider than {MOST_BINS} pixels, the width of so many bins, "
-            f"got an extent of {extent[0]:g} × {extent[1]:g}",
+            f"must not need more than {_MAX_BINS:,} strips of one pixel per direction, "
+            f"got an extent of {extent[0]:g} × {extent[1]:g} pixels",
         )
     return int(np.ceil(extent).sum()) + 2
 
@@ -111,7 +113,7 @@ def _project_cloud(cloud: PointCloud, directions: Directions, masses: Floats, ed
     n_bins = masses.shape[-1]
     low, high = cloud.points.min(axis=0), cloud.points.max(axis=0)
     middle = low + (high - low) / 2
-    _set_edges(edges, directions, n_bins / 2 - directions.of(middle) / directions.widths)
+    _set_edges(edges, directions, n_bins / 2 - directions.project(middle) / directions.widths)
     x, y = (cloud.points - middle).T
     for d in range(len(directions)):
         position = (directions.cosines[d] * x + directions.sines[d] * y) / directions.widths[d] + n_bins / 2
@@ -120,33 +122,33 @@ def _project_cloud(cloud: PointCloud, directions: Directions, masses: Floats, ed
 
 
 def _set_edges(edges: Floats, directions: Directions, origins: Floats) -> None:
-    """Edges (…, n_angles, n_bins + 1) of bins whose grid has its position `origins` (…, n_angles) at 0."""
+    """Fill edges (…, n_angles, n_bins + 1) of bins in which the centre of the image is at `origins` (…, n_angles)."""
     np.subtract(np.arange(edges.shape[-1]), origins[..., None], out=edges)
     edges *= directions.widths[:, None]
 
 
 def back_projection(
-    masses: ArrayLike, edges: ArrayLike, angles: ArrayLike, shape: tuple[int, int], *, n_jobs: int | None = -1
+    masses: ArrayLike, edges: ArrayLike, angles: ArrayLike, /, shape: tuple[int, int], *, n_jobs: int | None = -1
 ) -> NDArray[Any]:
     """Adjoint of `radon`: R*[g](x) = Σ_θ g(⟨x, θ⟩, θ), averaged over each pixel (Prop. 2 of the paper).
 
-    Exact as `radon` is: with ``masses, edges = radon(image, angles=angles)`` and any g of the shape of `masses`,
-    ``(masses * g).sum() == (image * back_projection(g, edges, angles, image.shape)).sum()`` up to rounding. (The
-    paper's R* integrates over the circle and its R[μ] averages, so its two sides differ by 2π. Here both are plain
-    sums.)
+    It is exact in the same sense as `radon`. With ``masses, edges = radon(image, angles=angles)`` and any g of the
+    shape of `masses`, ``(masses * g).sum() == (image * back_projection(g, edges, angles, image.shape)).sum()`` up to
+    rounding. The paper's R* integrates over the circle and its R[μ] averages, so its two sides differ by 2π. Here both
+    are plain sums.
 
     Parameters
     ----------
     masses : array (…, n_angles, n_bins)
         The values g on the strips.
     edges : array (…, n_angles, n_bins + 1) or (n_angles, n_bins + 1)
-        The strips, as `radon` gives them.
+        The strips, as `radon` returns them.
     angles : array (n_angles,)
         Their angles.
     shape : (int, int)
-        Shape (H, W) of the image wanted.
+        Shape (H, W) of the image.
     n_jobs : int or None
-        Threads, as in scikit-learn; −1 is all cores.
+        Number of threads, as in scikit-learn; −1 means all cores.
 
     Returns
     -------
@@ -163,23 +165,12 @@ def back_projection(
     True
     """
     directions = Directions(angles)
-    values = _validation.real_array(masses, "masses")
+    values = _validation.check_array(masses, "masses")
     real = precision(values.dtype)
     n = len(directions)
-    values = _checked_masses(values, n).astype(real)
-    grid = _validation.finite_array(edges, "edges")
-    if grid.ndim < 2 or grid.shape[-2:] != (n, values.shape[-1] + 1) or grid.shape[:-2] not in ((), values.shape[:-2]):
-        expected = (*values.shape[:-1], values.shape[-1] + 1)
-        raise ArgumentValueError("edges", f"must have shape {expected}, got {grid.shape}")
-    height, width = _validation.pair_of_sizes(shape, "shape")
-    offsets = grid / directions.widths[:, None] - np.arange(grid.shape[-1])
-    centres = -offsets.mean(axis=-1)
-    if (np.abs(offsets + centres[..., None]) > 1e-3).any():
-        raise ArgumentValueError(
-            "edges", "must be as `radon` gives them, max(|cos θ|, |sin θ|) apart, got other distances"
-        )
-    if (np.abs(centres) > 2**30).any():
-        raise ArgumentValueError("edges", f"must be near the image, got some {np.abs(grid).max():g} pixels off")
+    values = _check_masses(values, n).astype(real)
+    centres = _locate_centres(edges, directions, values.shape)
+    height, width = _validation.check_image_shape(shape, "shape")
     values = values.reshape(-1, *values.shape[-2:])
     centres = np.broadcast_to(centres.reshape(-1, n), (len(values), n))
     result = np.empty((len(values), height, width), real)
@@ -189,7 +180,7 @@ def back_projection(
             values[i], centres[i], directions.cosines, directions.sines, (height, width)
         )
 
-    _threads.for_each(add, range(len(values)), _threads.n_workers(n_jobs, result.size * n))
+    _threads.for_each(add, range(len(values)), _threads.count_workers(n_jobs, result.size * n))
     if not np.isfinite(result).all():
         raise ArgumentValueError(
             "masses", f"must have sums that {result.dtype} can hold, got up to {np.abs(values).max():g}"
@@ -197,8 +188,8 @@ def back_projection(
     return result.reshape(*np.shape(masses)[:-2], height, width)
 
 
-def _checked_masses(masses: ArrayLike, n_angles: int) -> Floats:
-    values = _validation.finite_array(masses, "masses")
+def _check_masses(masses: ArrayLike, n_angles: int) -> Floats:
+    values = _validation.check_finite_array(masses, "masses")
     if values.ndim < 2 or values.shape[-2] != n_angles or values.size == 0:
         raise ArgumentValueError(
             "masses", f"must have shape (…, {n_angles}, n_bins) for {n_angles} angles, got {values.shape}"
@@ -206,13 +197,30 @@ def _checked_masses(masses: ArrayLike, n_angles: int) -> Floats:
     return values
 
 
-def filtered_back_projection(
-    masses: ArrayLike, edges: ArrayLike, angles: ArrayLike, shape: tuple[int, int], *, n_jobs: int | None = -1
-) -> NDArray[Any]:
-    """Image of given projections: the inverse of `radon`, up to the finite number of strips and directions.
+def _locate_centres(edges: ArrayLike, directions: Directions, shape: tuple[int, ...]) -> Floats:
+    """Check the edges for masses of a shape; return the positions, in bins, of the centre of the image."""
+    grid = _validation.check_finite_array(edges, "edges")
+    expected = (*shape[:-1], shape[-1] + 1)
+    if grid.ndim < 2 or grid.shape[-2:] != expected[-2:] or grid.shape[:-2] not in ((), expected[:-2]):
+        raise ArgumentValueError("edges", f"must have shape {expected}, got {grid.shape}")
+    offsets = grid / directions.widths[:, None] - np.arange(grid.shape[-1])
+    centres: Floats = -offsets.mean(axis=-1)
+    if (np.abs(offsets + centres[..., None]) > 1e-3).any():
+        raise ArgumentValueError(
+            "edges", "must be as `radon` returns them, max(|cos θ|, |sin θ|) apart, got other distances"
+        )
+    if (np.abs(centres) > 2**30).any():
+        raise ArgumentValueError("edges", f"must be near the image, got some {np.abs(grid).max():g} pixels off")
+    return centres
 
-    f = Σ_θ w_θ R*_θ[h ∗ g_θ], where h is the ramp filter |ω| for strips of this width and w_θ is the angle between the
-    neighbours of θ, halved.
+
+def filtered_back_projection(
+    masses: ArrayLike, edges: ArrayLike, angles: ArrayLike, /, shape: tuple[int, int], *, n_jobs: int | None = -1
+) -> NDArray[Any]:
+    """Image with given projections: the inverse of `radon`, up to the finite number of strips and directions.
+
+    f = Σ_θ w_θ R*_θ[h ∗ g_θ], where h is the ramp filter |ω| for strips of this width and w_θ is half the angle
+    between the neighbours of θ.
 
     Parameters
     ----------
@@ -222,7 +230,7 @@ def filtered_back_projection(
     Returns
     -------
     array (…, H, W)
-        Masses of the pixels; near edges and from few directions some are negative.
+        Masses of the pixels. Some are negative near edges, and where there are few directions.
 
     Examples
     --------
@@ -235,7 +243,7 @@ def filtered_back_projection(
     from scipy.fft import irfft, next_fast_len, rfft
 
     directions = Directions(angles)
-    values = _checked_masses(masses, len(directions))
+    values = _check_masses(masses, len(directions))
     n_bins = values.shape[-1]
     n = next_fast_len(2 * n_bins, real=True)  # long enough that the ends do not meet
     k = np.minimum(np.arange(n), n - np.arange(n))

@@ -1,25 +1,26 @@
-"""Text from outside, such as file names and metadata, as a terminal can show it."""
+"""Untrusted text, such as file names and metadata, in a form that is safe to print on a terminal."""
 
 import os
 import unicodedata
 
-LONGEST = 200
-"""Characters of a text that a message repeats."""
+__all__ = ["MAX_LENGTH", "escape_unprintable", "shorten"]
+
+MAX_LENGTH = 200  # characters of a text that a message repeats
 
 
-def printable(text: str | os.PathLike[str]) -> str:
-    r"""A text on one line, with control characters, directional marks and undecodable bytes as escapes.
+def escape_unprintable(text: str | os.PathLike[str]) -> str:
+    r"""Replace line breaks, control characters, directional marks and undecodable bytes by escapes.
 
-    Text without them stays as it is, so that applying this twice does no harm.
+    All other text remains unchanged, so that calling the function twice has no further effect.
 
-    >>> from radoncdt._text import printable
-    >>> print(printable("Kreuz \x1b[31m\n.png"))
+    >>> from radoncdt._text import escape_unprintable
+    >>> print(escape_unprintable("Kreuz \x1b[31m\n.png"))
     Kreuz \x1b[31m\n.png
     """
-    return "".join(map(_visible, os.fspath(text)))
+    return "".join(map(_escape_character, os.fspath(text)))
 
 
-def _visible(character: str) -> str:
+def _escape_character(character: str) -> str:
     if character.isprintable() or unicodedata.category(character) == "Zs":
         return character
     if "\udc80" <= character <= "\udcff":  # a byte of a file name that is not UTF-8
@@ -27,7 +28,7 @@ def _visible(character: str) -> str:
     return character.encode("unicode_escape").decode()
 
 
-def shortened(text: str, most: int = LONGEST) -> str:
-    """A printable text of limited length, which ends in an ellipsis where something was left out."""
-    shown = printable(text[: most + 1])
-    return shown if len(shown) <= most else f"{shown[: most - 1]}…"
+def shorten(text: str, max_length: int = MAX_LENGTH) -> str:
+    """Escape a text and limit its length; an ellipsis marks an omitted end."""
+    shown = escape_unprintable(text[: max_length + 1])
+    return shown if len(shown) <= max_length else f"{shown[: max_length - 1]}…"

@@ -7,28 +7,31 @@ from typing import Any, TypeVar
 from radoncdt import _validation
 from radoncdt._validation import ArgumentValueError
 
+__all__ = ["WORK_PER_THREAD", "count_threads", "count_workers", "for_each"]
+
 Task = TypeVar("Task")
 
-WORTH_A_THREAD = 8_000_000
-"""Pixels times directions: about a millisecond of work, several times what it takes to start a thread."""
+WORK_PER_THREAD = 8_000_000  # pixels times directions: about 1 ms, several times what starting a thread takes
 
-MOST_JOBS = 2**12
-"""More threads than this are taken for a mistake."""
+_MAX_JOBS = 2**12  # threads; larger values of `n_jobs` are assumed to be mistakes
 
 
-def n_workers(n_jobs: object, work: int) -> int:
-    """Threads for a piece of work. `n_jobs` is as in scikit-learn: −1 is all cores, −2 all but one."""
-    if n_jobs is not None and _validation.count(n_jobs, "n_jobs", -MOST_JOBS, MOST_JOBS) == 0:
-        raise ArgumentValueError("n_jobs", "must not be 0; 1 is one thread, -1 one a core")
-    most = work // WORTH_A_THREAD
-    if n_jobs == 1 or most <= 1:
+def count_workers(n_jobs: object, work: int) -> int:
+    """Return the number of threads for some work, in the unit of `WORK_PER_THREAD`.
+
+    `n_jobs` is as in scikit-learn: −1 means all cores, −2 all cores except one.
+    """
+    if n_jobs is not None and _validation.check_count(n_jobs, "n_jobs", -_MAX_JOBS, _MAX_JOBS) == 0:
+        raise ArgumentValueError("n_jobs", "must not be 0; 1 is one thread, -1 one per core")
+    useful = work // WORK_PER_THREAD
+    if n_jobs == 1 or useful <= 1:
         return 1
-    return max(1, min(n_threads(n_jobs), most))
+    return max(1, min(count_threads(n_jobs), useful))
 
 
-def n_threads(n_jobs: Any) -> int:
-    """How many threads `n_jobs` stands for here."""
-    from joblib import effective_n_jobs  # knows affinity, containers, and when it is itself inside a worker
+def count_threads(n_jobs: Any) -> int:
+    """Return the number of threads that `n_jobs` means on this machine."""
+    from joblib import effective_n_jobs  # it knows affinity, containers, and whether it is itself inside a worker
 
     return int(effective_n_jobs(n_jobs))
 
@@ -36,11 +39,11 @@ def n_threads(n_jobs: Any) -> int:
 def for_each(
     function: Callable[[Task], None], tasks: Iterable[Task], workers: int, stop: threading.Event | None = None
 ) -> None:
-    """Call a function on every task, the caller being one of the workers.
+    """Call a function on every task. The calling thread is one of the workers.
 
-    Tasks are handed out in order, and none after one has failed, so the error raised is that of the first bad task,
-    whatever the number of workers. `stop` is set then, and by an interrupt; long tasks may look at it. When this
-    returns, or raises, no worker is left.
+    Tasks are handed out in order, and no further task is handed out after a failure. The error raised is therefore that
+    of the first bad task, whatever the number of workers. A failure or an interrupt sets `stop`, which long tasks may
+    check. No worker is left when this function returns or raises.
     """
     if workers == 1:
         for task in tasks:
@@ -70,7 +73,7 @@ def for_each(
         work()
         for thread in threads:
             thread.join()
-    except BaseException as error:  # an interrupt between two tasks, or while waiting for the others
+    except BaseException as error:  # an interrupt between two tasks, or while waiting for the other threads
         failures.append((-1, error))
         stop.set()
         for thread in threads:

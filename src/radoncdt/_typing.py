@@ -6,6 +6,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["Floats", "OnProgress", "Seed"]
+
 Floats: TypeAlias = NDArray[np.float64]
 """An array of float64."""
 

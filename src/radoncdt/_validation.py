@@ -1,4 +1,4 @@
-"""Checks of arguments. An error names the argument, what was expected and what was given, in one sentence."""
+"""Checks of arguments. Every error names the argument, the requirement and the given value in one sentence."""
 
 import sys
 from collections.abc import Callable, Collection
@@ -9,20 +9,39 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_DISTANT = 1e150
-"""Coordinates beyond this have squares that float64 cannot hold."""
+from radoncdt._typing import Floats
 
-MOST_ANGLES, MOST_LEVELS = 2**16, 2**20
-"""Larger counts are taken for a mistake."""
+__all__ = [
+    "MAX_ANGLES",
+    "MAX_COORDINATE",
+    "MAX_IMAGES",
+    "MAX_LEVELS",
+    "MAX_PIXELS",
+    "MAX_SIDE",
+    "ArgumentError",
+    "ArgumentTypeError",
+    "ArgumentValueError",
+    "check_array",
+    "check_choice",
+    "check_coordinates",
+    "check_count",
+    "check_finite_array",
+    "check_image_shape",
+    "check_instance",
+    "check_not_colour",
+    "check_number",
+    "check_sequence",
+    "find_stacklevel",
+    "show_first",
+]
 
-MOST_PIXELS = 2**28
-"""More pixels than this in one image that is asked for are taken for a mistake: 2 GiB in float64."""
-
-MOST_SIDE = 2**14
-"""Pixels along each side of a square image of that size."""
-
-MOST_IMAGES = 10**6
-"""More images than this in a set that is asked for are taken for a mistake."""
+# Larger values than these are assumed to be mistakes.
+MAX_COORDINATE = 1e150  # largest absolute coordinate, in pixels; float64 cannot hold the square of much larger numbers
+MAX_ANGLES = 2**16  # directions per transform
+MAX_LEVELS = 2**20  # levels per quantile function
+MAX_PIXELS = 2**28  # pixels of one requested image, which takes 2 GiB in float64
+MAX_SIDE = 2**14  # pixels along each side of a requested square image, which then has MAX_PIXELS pixels
+MAX_IMAGES = 10**6  # images of one requested data set
 
 
 class ArgumentError(Exception):
@@ -52,8 +71,11 @@ class ArgumentTypeError(ArgumentError, TypeError):
     """An argument of the wrong type."""
 
 
-def real_array(values: object, name: str, hint: str = "") -> NDArray[Any]:
-    """An array of real numbers (bool, integer or float) as NumPy reads it, without a copy where there need be none."""
+def check_array(values: object, name: str, hint: str = "") -> NDArray[Any]:
+    """Convert to an array of real numbers (bool, integer or float), without a copy if possible.
+
+    `hint` is appended to messages about nested sequences that do not form an array.
+    """
     if values is None or isinstance(values, (str, bytes)):
         raise ArgumentTypeError(name, f"must hold numbers, got {values!r}")
     if any(isinstance(v, np.ma.MaskedArray) for v in (values, *(values if isinstance(values, (list, tuple)) else ()))):
@@ -69,80 +91,90 @@ def real_array(values: object, name: str, hint: str = "") -> NDArray[Any]:
     return array
 
 
-def not_in_colours(shape: tuple[int, ...], name: str) -> None:
-    """Refuse the shape of an image in colours: the last axis has 3 or 4 entries, the two before it more than 4."""
+def check_finite_array(values: object, name: str) -> Floats:
+    """Convert to a float64 array of finite numbers."""
+    array = check_array(values, name).astype(np.float64, copy=False)
+    if not np.isfinite(array).all():
+        raise ArgumentValueError(name, f"must be finite, got {show_first(~np.isfinite(array), array)}")
+    return array
+
+
+def check_coordinates(values: object, name: str) -> Floats:
+    """Convert to a float64 array of coordinates, whose squares float64 can hold."""
+    array = check_finite_array(values, name)
+    if np.abs(array).max(initial=0) > MAX_COORDINATE:
+        raise ArgumentValueError(name, f"must not be beyond ±{MAX_COORDINATE:g}, got {np.abs(array).max():g}")
+    return array
+
+
+def show_first(bad: NDArray[np.bool_], array: NDArray[Any]) -> str:
+    """Format the first bad value of an array and its index for a message."""
+    where = tuple(int(i) for i in np.argwhere(bad)[0])
+    return f"{array[where]} at {list(where)}" if where else f"{array[where]}"
+
+
+def check_not_colour(shape: tuple[int, ...], name: str) -> None:
+    """Refuse the shape of a colour image: the last axis has 3 or 4 entries, the two axes before it more than 4."""
     if len(shape) >= 3 and shape[-1] in (3, 4) and min(shape[-3:-1]) > 4:
         raise ArgumentValueError(
             name,
-            f"must have shape (H, W) or (…, H, W), got {shape}, which looks like an image in colours; "
+            f"must have shape (H, W) or (…, H, W), got {shape}, which looks like a colour image; "
             "`radoncdt.ink.find_ink` turns one such image into a measure; pass a stack of narrow images as a list of "
             "two-dimensional arrays",
         )
 
 
-def finite_array(values: object, name: str) -> NDArray[np.float64]:
-    """The same as float64, and finite."""
-    array = real_array(values, name).astype(np.float64, copy=False)
-    if not np.isfinite(array).all():
-        raise ArgumentValueError(name, f"must be finite, got {first_where(~np.isfinite(array), array)}")
-    return array
+def check_image_shape(value: object, name: str) -> tuple[int, int]:
+    """Check the shape (H, W) of a requested image."""
+    if not isinstance(value, (tuple, list, np.ndarray)) or np.shape(value) != (2,):
+        raise ArgumentTypeError(name, f"must be a pair (H, W), got {value!r}")
+    height, width = check_count(value[0], f"{name}[0]", 1), check_count(value[1], f"{name}[1]", 1)
+    if height * width > MAX_PIXELS:
+        raise ArgumentValueError(name, f"must not have more than {MAX_PIXELS:,} pixels, got {height:,} × {width:,}")
+    return height, width
 
 
-def number(
-    value: object, name: str, what: str, good: Callable[[float], bool], *, may_be_infinite: bool = False
-) -> float:
-    """A real number that is good; `what` says which are. Truth values are not numbers."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise ArgumentTypeError(name, f"must be {what}, got {value!r}")
-    try:
-        found = float(value)
-    except OverflowError:  # of a large int
-        found = np.inf
-    if not (isfinite(found) or may_be_infinite) or not good(found):
-        raise ArgumentValueError(name, f"must be {what}, got {value!r}")
-    return found
-
-
-def coordinates(values: object, name: str) -> NDArray[np.float64]:
-    """The same, with squares that float64 can hold."""
-    array = finite_array(values, name)
-    if np.abs(array).max(initial=0) > MOST_DISTANT:
-        raise ArgumentValueError(name, f"must not be beyond ±{MOST_DISTANT:g}, got {np.abs(array).max():g}")
-    return array
-
-
-def first_where(bad: NDArray[np.bool_], array: NDArray[Any]) -> str:
-    """The first bad value and its place, for a message."""
-    where = tuple(int(i) for i in np.argwhere(bad)[0])
-    return f"{array[where]} at {list(where)}" if where else f"{array[where]}"
-
-
-def count(value: object, name: str, least: int, most: int | None = None) -> int:
-    """A whole number of at least `least`, and at most `most`."""
+def check_count(value: object, name: str, minimum: int, maximum: int | None = None) -> int:
+    """Check an integer that is at least `minimum` and, if given, at most `maximum`."""
     if isinstance(value, (bool, np.bool_)):
         raise ArgumentTypeError(name, f"must be an integer, got {value!r}")
     try:
         number = index(value)  # type: ignore[arg-type]
     except TypeError:
         raise ArgumentTypeError(name, f"must be an integer, got {value!r}") from None
-    if number < least:
-        raise ArgumentValueError(name, f"must be at least {least}, got {number}")
-    if most is not None and number > most:
-        raise ArgumentValueError(name, f"must be at most {most:,}, got {number:,}")
+    if number < minimum:
+        raise ArgumentValueError(name, f"must be at least {minimum}, got {number}")
+    if maximum is not None and number > maximum:
+        raise ArgumentValueError(name, f"must be at most {maximum:,}, got {number:,}")
     return number
 
 
-def choice(value: object, name: str, options: Collection[str], hint: str = "") -> str:
-    """One of the given words."""
+def check_number(
+    value: object, name: str, requirement: str, is_valid: Callable[[float], bool], *, may_be_infinite: bool = False
+) -> float:
+    """Check a real number; `requirement` states in words what `is_valid` tests. Booleans are not numbers."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise ArgumentTypeError(name, f"must be {requirement}, got {value!r}")
+    try:
+        number = float(value)
+    except OverflowError:  # a large int
+        number = np.inf
+    if not (isfinite(number) or may_be_infinite) or not is_valid(number):
+        raise ArgumentValueError(name, f"must be {requirement}, got {value!r}")
+    return number
+
+
+def check_choice(value: object, name: str, options: Collection[str], hint: str = "") -> str:
+    """Check that a string is one of the options; `hint` is appended to the message."""
     if not isinstance(value, str) or value not in options:
         raise ArgumentValueError(name, f"must be one of {', '.join(map(repr, options))}, got {value!r}{hint}")
     return value
 
 
-def sequence(value: object, name: str, *, alone: bool = False) -> tuple[Any, ...]:
-    """The items of a sequence that is not empty, or, if that is allowed, a string alone."""
+def check_sequence(value: object, name: str, *, allow_string: bool = False) -> tuple[Any, ...]:
+    """Convert a non-empty sequence to a tuple; with `allow_string`, a string is a sequence of one item."""
     if isinstance(value, str):
-        if alone:
+        if allow_string:
             return (value,)
         raise ArgumentTypeError(name, f"must be a sequence, got the string {value!r}")
     try:
@@ -154,24 +186,14 @@ def sequence(value: object, name: str, *, alone: bool = False) -> tuple[Any, ...
     return items
 
 
-def instance(value: object, name: str, kind: type) -> None:
-    """Refuse what is not of a kind."""
+def check_instance(value: object, name: str, kind: type) -> None:
+    """Refuse a value that is not an instance of a type."""
     if not isinstance(value, kind):
         raise ArgumentTypeError(name, f"must be of the type {kind.__name__}, got {value!r}")
 
 
-def pair_of_sizes(value: object, name: str) -> tuple[int, int]:
-    """The shape (H, W) of an image."""
-    if not isinstance(value, (tuple, list, np.ndarray)) or np.shape(value) != (2,):
-        raise ArgumentTypeError(name, f"must be a pair (H, W), got {value!r}")
-    height, width = count(value[0], f"{name}[0]", 1), count(value[1], f"{name}[1]", 1)
-    if height * width > MOST_PIXELS:
-        raise ArgumentValueError(name, f"must not have more than {MOST_PIXELS:,} pixels, got {height:,} × {width:,}")
-    return height, width
-
-
-def levels_to_the_caller() -> int:
-    """The `stacklevel` by which a warning names the line that called the package, or an estimator of it."""
+def find_stacklevel() -> int:
+    """Return the `stacklevel` with which a warning names the line outside this package and scikit-learn."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("radoncdt", "sklearn"):
         level, frame = level + 1, frame.f_back

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import _validation
-from radoncdt._csv import csv_table
+from radoncdt._csv import encode_table
 from radoncdt._progress import track
 from radoncdt._typing import Floats, OnProgress
 from radoncdt._validation import ArgumentValueError
@@ -82,7 +82,7 @@ class Predictions(NamedTuple):
     def table(self) -> bytes:
         """Return a CSV file with one row per image. Cells that do not apply are empty."""
         titles = ["file", "class", "predicted", "distance", "margin", "nearest"]
-        return csv_table(titles, (row.cells() for row in self.rows))
+        return encode_table(titles, (row.cells() for row in self.rows))
 
 
 def classify_folders(
@@ -123,13 +123,13 @@ def classify_folders(
     -------
     Predictions
     """
-    _validation.count(n_neighbors, "n_neighbors", 1)
+    _validation.check_count(n_neighbors, "n_neighbors", 1)
     limits = Plausible() if limits is None else limits
-    _validation.instance(limits, "limits", Plausible)
+    _validation.check_instance(limits, "limits", Plausible)
     settings = _ROBUST_SETTINGS if settings is None else settings
-    _validation.instance(settings, "settings", DescriptorSettings)
+    _validation.check_instance(settings, "settings", DescriptorSettings)
     read = partial(_read_images, settings=settings, n_jobs=n_jobs, on_progress=on_progress, ink=ink)
-    paths = [test] if isinstance(test, (str, os.PathLike)) else list(_validation.sequence(test, "test"))
+    paths = [test] if isinstance(test, (str, os.PathLike)) else list(_validation.check_sequence(test, "test"))
     if not Path(train).is_dir():
         raise ArgumentValueError("train", f"must be a folder, got {train}")
     for path in paths:

@@ -18,14 +18,16 @@ from numpy.typing import ArrayLike, NDArray
 from radoncdt import _validation
 from radoncdt._cdt import quantile_levels
 from radoncdt._extras import require
+from radoncdt._geometry import full_circle, ink_box
+from radoncdt._pooling import max_nrcdt
+from radoncdt._push_forward import push_forward
 from radoncdt._radon import radon
-from radoncdt._rcdt import max_nrcdt
 from radoncdt._rcdt import nrcdt as nrcdt_of
 from radoncdt._rcdt import rcdt as rcdt_of
 from radoncdt._validation import ArgumentTypeError, ArgumentValueError
 from radoncdt.directions import equispaced_angles
 from radoncdt.matching.registration import Registration
-from radoncdt.measures import Batch, PointCloud, push_forward
+from radoncdt.measures import Batch, PointCloud
 
 require("matplotlib", "radoncdt.plot")
 from matplotlib import colormaps  # noqa: E402
@@ -63,7 +65,7 @@ def measure(image: ArrayLike | PointCloud, *, ax: Axes | None = None) -> Axes:
     >>> plot.measure(np.eye(3)).get_title()
     'μ'
     """
-    ax, item = _get_axes(ax), Batch.of_one(image, "image").items[0]
+    ax, item = _get_axes(ax), Batch.read_one(image, "image").items[0]
     if isinstance(item, PointCloud):
         sizes = min(100, 5000 / len(item)) * item.weights / item.weights.max()
         ax.scatter(item.points[:, 0], item.points[:, 1], s=sizes, color="black", linewidths=0)
@@ -81,7 +83,7 @@ def sinogram(image: ArrayLike | PointCloud, *, n_angles: int = 180, ax: Axes | N
     >>> plot.sinogram(np.eye(3), n_angles=16).get_xlabel()
     'angle θ in degrees'
     """
-    ax, item = _get_axes(ax), Batch.of_one(image, "image").items[0]
+    ax, item = _get_axes(ax), Batch.read_one(image, "image").items[0]
     masses, edges = radon(item, n_angles=n_angles)
     density = masses / np.diff(edges)
     low, high = _mass_extent(masses, edges)
@@ -118,7 +120,7 @@ def rcdt(
     >>> plot.rcdt(np.eye(3), kind="curves", n_angles=8).get_xlabel()
     'level t'
     """
-    values = rcdt_of(Batch.of_one(image, "image").items[0], n_angles=n_angles, n_levels=n_levels)
+    values = rcdt_of(Batch.read_one(image, "image").items[0], n_angles=n_angles, n_levels=n_levels)
     return _quantiles(values, kind, ax, "R-CDT", "quantile in pixels")
 
 
@@ -135,12 +137,12 @@ def nrcdt(
     >>> plot.nrcdt(np.eye(3), n_angles=8).get_ylabel()
     'level t'
     """
-    values = nrcdt_of(Batch.of_one(image, "image").items[0], n_angles=n_angles, n_levels=n_levels)
+    values = nrcdt_of(Batch.read_one(image, "image").items[0], n_angles=n_angles, n_levels=n_levels)
     return _quantiles(values, kind, ax, "NR-CDT", "normalised quantile")
 
 
 def _quantiles(values: NDArray[np.float64], kind: str, ax: Axes | None, title: str, label: str) -> Axes:
-    _validation.choice(kind, "kind", STYLES)
+    _validation.check_choice(kind, "kind", STYLES)
     ax = _get_axes(ax)
     n_angles, n_levels = values.shape
     if kind == "image":
@@ -158,8 +160,7 @@ def _quantiles(values: NDArray[np.float64], kind: str, ax: Axes | None, title: s
         ax.set(xlabel=ANGLE_LABEL, ylabel="level t", xticks=[0, 45, 90, 135])
     else:
         levels = quantile_levels(n_levels)
-        circle = np.concatenate([values, -values[:, ::-1]])  # including the opposite directions
-        for angle, curve in zip(equispaced_angles(2 * n_angles), circle):
+        for angle, curve in zip(equispaced_angles(2 * n_angles), full_circle(values)):
             ax.plot(levels, curve, color=CYCLIC(angle / np.pi), linewidth=0.8, alpha=0.8)
         ax.set(xlabel="level t", ylabel=label)
         ax.spines[["top", "right"]].set_visible(False)
@@ -253,8 +254,8 @@ def overlay(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['moving, moved', 'fixed']
     """
-    _validation.instance(registration, "registration", Registration)
-    items = [Batch.of_one(m, name).items[0] for m, name in ((moving, "moving"), (fixed, "fixed"))]
+    _validation.check_instance(registration, "registration", Registration)
+    items = [Batch.read_one(m, name).items[0] for m, name in ((moving, "moving"), (fixed, "fixed"))]
     matrix, shift = registration.matrix, registration.shift
     extents = [_corners(items[0]) @ matrix.T + shift, _corners(items[1])]
     halves = np.ceil(1.05 * np.abs(np.concatenate(extents)[:, ::-1]).max(axis=0).clip(1, MAX_OVERLAY_SIDE / 2 - 1))
@@ -288,10 +289,10 @@ def _corners(item: Any) -> NDArray[np.float64]:
     """The corners of the bounding box of the ink, or the points of a cloud."""
     if isinstance(item, PointCloud):
         return item.points
-    rows, columns = (np.flatnonzero(item.any(axis=axis)) for axis in (1, 0))
+    rows, columns = ink_box(item)
     height, width = item.shape
-    x = (columns[0] - width / 2, columns[-1] + 1 - width / 2)
-    y = (height / 2 - rows[-1] - 1, height / 2 - rows[0])
+    x = (columns.start - width / 2, columns.stop - width / 2)
+    y = (height / 2 - rows.stop, height / 2 - rows.start)
     return np.array([(a, b) for a in x for b in y])
 
 
@@ -319,7 +320,7 @@ def pipeline(
     panels = np.asarray(axes, dtype=object)
     if panels.size != 6:
         raise ArgumentValueError("axes", f"must hold six Axes, got {panels.size}")
-    item = Batch.of_one(image, "image").items[0]
+    item = Batch.read_one(image, "image").items[0]
     first = panels.ravel()
     measure(item, ax=first[0])
     sinogram(item, n_angles=n_angles, ax=first[1])
@@ -357,7 +358,7 @@ def confusion(counts: ArrayLike, classes: Sequence[str], *, ax: Axes | None = No
     >>> plot.confusion([[3, 1], [0, 4]], ["crown", "star"]).get_xlabel()
     'predicted'
     """
-    table = _validation.finite_array(counts, "counts")
+    table = _validation.check_finite_array(counts, "counts")
     n = len(classes)
     if table.shape != (n, n):
         raise ArgumentValueError("counts", f"must have the shape {(n, n)} for {n} classes, got {table.shape}")
@@ -433,7 +434,7 @@ def _get_axes(ax: Axes | None) -> Axes:
 
 
 def _curves(values: ArrayLike, name: str) -> NDArray[np.float64]:
-    curves = _validation.finite_array(values, name)
+    curves = _validation.check_finite_array(values, name)
     if curves.ndim != 2 or curves.size == 0 or curves.shape[1] < 2:
         raise ArgumentValueError(name, f"must have shape (n, n_levels) with n_levels ≥ 2, got {curves.shape}")
     return curves

@@ -13,7 +13,7 @@ from scipy import stats
 from radoncdt import datasets
 from radoncdt.catalogue import Catalogue, CatalogueError, calibration
 from radoncdt.catalogue.calibration import MAX_BEND, Calibration, redraw
-from radoncdt.catalogue.ranking import N_NEAREST, compute_prominence
+from radoncdt.catalogue.search import N_NEAREST, compute_prominence
 
 MARKS = datasets.watermarks(40, seed=3)
 

@@ -16,7 +16,7 @@ from radoncdt.catalogue import Catalogue, MetadataError, metadata
 from radoncdt.catalogue.metadata import (
     MAX_CELL_LENGTH,
     MAX_TITLE_LENGTH,
-    find_row,
+    match_rows,
     normalise_title,
     parse_cell,
     read_table,
@@ -90,7 +90,7 @@ def test_the_same_limits_hold_for_single_values(small):
     with pytest.raises(MetadataError, match=r"entry 1: date must be a year, .*, got 'xxxx.*…$"):
         small.set(1, date="x" * MAX_CELL_LENGTH)
     for text in ("a\0b", "\udce9", "\ud800"):
-        with pytest.raises(MetadataError, match="entry 1: motif must be text in UTF-8 without NUL"):
+        with pytest.raises(MetadataError, match="entry 1: motif must be UTF-8 text without NUL"):
             small.set(1, motif=text)
     with pytest.raises(MetadataError, match="column title must have at most 200"):
         small.set(1, **{"x" * 201: "a"})
@@ -168,9 +168,10 @@ def test_names_of_files_are_restored_too(tmp_path, monkeypatch):
 
 def test_names_in_a_table_by_hand_may_have_blanks_and_backslashes(tmp_path):
     table = read_table(table_of(tmp_path, "file,motif\n .\\marks\\001.png ,a\nmarks/002,b\n./marks/003.png,c\n"))
-    names = {"marks/001.png": "a", "marks/002": "b", "marks/003.png": "c"}
-    assert {name: find_row(table, Path(name))[1]["motif"] for name in names} == names
-    assert find_row(table, Path("marks/004.png")) is None
+    names = ["marks/001.png", "marks/002", "marks/003.png", "marks/004.png"]
+    rows, unused = match_rows(table, {name: Path(name) for name in names})
+    assert {name: row["motif"] for name, row in rows.items()} == dict(zip(names, "abc"))
+    assert unused == ()
 
 
 def test_lines_are_counted_from_where_a_row_begins(tmp_path):

@@ -9,10 +9,9 @@ from marks import content, save_marks
 from radoncdt import cli
 from radoncdt.catalogue import Catalogue, workers
 from radoncdt.catalogue import catalogue as catalogue_module
-from radoncdt.catalogue.reader import Task
 from radoncdt.catalogue.records import Failure
 from radoncdt.catalogue.store import DESCRIPTOR_SETTINGS
-from radoncdt.catalogue.workers import Processes
+from radoncdt.catalogue.workers import Processes, Task
 from radoncdt.ink import InkOptions
 
 

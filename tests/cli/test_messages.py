@@ -132,7 +132,7 @@ def test_errors_of_the_system_are_printed_in_one_line(folder, monkeypatch, capsy
     def full(*_, **__):
         raise OSError(28, "No space left", EVIL, None, f"x{EVIL}")
 
-    monkeypatch.setattr("radoncdt.cli.ink.write_whole", full)
+    monkeypatch.setattr("radoncdt.cli.ink.write_atomically", full)
     assert run("ink", MARK, "--out", "ink.png") == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.isprintable()

@@ -271,7 +271,7 @@ def ensure_current() -> Path:
 
 
 def write_reason(folder: Path, reason: str) -> None:
-    """Record why there are no libraries; `_kernels.missing` reads it."""
+    """Record why there are no libraries; `_kernels.explain_missing` reads it."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "build.json").write_text(json.dumps({"missing": reason, "files": []}) + "\n", "utf-8")
 

@@ -13,8 +13,7 @@ from radoncdt.catalogue.errors import CatalogueError, ConditionError, DamagedEnt
 from radoncdt.catalogue.importer import Added
 from radoncdt.catalogue.integrity import Problem
 from radoncdt.catalogue.metadata import MetadataError
-from radoncdt.catalogue.ranking import DEFAULT_LIMITS
-from radoncdt.catalogue.search import Match, SearchResult
+from radoncdt.catalogue.search import DEFAULT_LIMITS, Match, SearchResult
 
 __all__ = [
     "DEFAULT_LIMITS",

@@ -26,36 +26,24 @@ from numpy.typing import NDArray
 
 from radoncdt import _threads
 from radoncdt._deformation import bend
+from radoncdt._geometry import ink_box
 from radoncdt._progress import Counter
 from radoncdt._typing import OnProgress
 from radoncdt.catalogue import records
 from radoncdt.catalogue.index import StoredIndex
 from radoncdt.catalogue.line_fit import find_line_points, find_thumbnail_points
-from radoncdt.catalogue.ranking import (
-    DEFAULT_LIMITS,
-    MIN_FITTED,
-    N_NEAREST,
-    Shape,
-    compute_prominence,
-    score_entries,
-)
+from radoncdt.catalogue.search import DEFAULT_LIMITS, MIN_FITTED, N_NEAREST, Shape, compute_prominence, score_entries
 from radoncdt.catalogue.snapshot import Snapshot
 from radoncdt.catalogue.store import Store
-from radoncdt.catalogue.thumbnails import ink_box, read_thumbnail
+from radoncdt.catalogue.thumbnails import read_thumbnail
 from radoncdt.matching.affine_distance import compute_distances
 from radoncdt.matching.descriptors import describe_batch
 from radoncdt.measures import Batch
 
 __all__ = [
-    "DEFAULT_N_MARKS",
-    "MIN_ENTRIES",
-    "MIN_MARKS",
-    "Calibration",
-    "calibrate",
-    "has_calibration",
-    "load_calibration",
+    "DEFAULT_N_MARKS", "MIN_ENTRIES", "MIN_MARKS", "Calibration", "calibrate", "has_calibration", "load_calibration",
     "store_calibration",
-]
+]  # fmt: skip
 
 DEFAULT_N_MARKS = 200  # marks that are redrawn, if the catalogue has that many
 MIN_MARKS = 20
@@ -98,8 +86,6 @@ class Calibration(NamedTuple):
         return 2 * n_old <= max(len(numbers), self.n_entries)
 
 
-# ---------------------------------------------------------------- storage
-
 _SETTING = "calibration"
 _FORMATS = {_SETTING: Calibration._fields, "chances": ("entries", "last", "stands")}
 """Settings that may contain a calibration, and the names of its fields. Earlier versions wrote the second one."""
@@ -130,8 +116,6 @@ def store_calibration(store: Store, calibration: Calibration) -> None:
             transaction.put_setting(setting, json.dumps(rounded._asdict()) if setting == _SETTING else None)
 
 
-# ---------------------------------------------------------------- computation
-
 OpenIndex = Callable[[], AbstractContextManager[tuple[Snapshot, StoredIndex]]]
 """Opens a snapshot, and the index that belongs to it."""
 
@@ -141,7 +125,7 @@ def calibrate(open_index: OpenIndex, n_marks: int, n_jobs: int | None, on_progre
     with open_index() as (snapshot, index):
         numbers, same = index.numbers, _group_by_reference(snapshot)
     chosen = np.random.default_rng(0).permutation(numbers)[:n_marks].tolist()
-    workers = _threads.n_workers(n_jobs, _MARK_WORK * len(chosen))
+    workers = _threads.count_workers(n_jobs, _MARK_WORK * len(chosen))
     prominences = list[float]()
     counter = Counter(on_progress, len(chosen), "calibrating")
     for start in range(0, len(chosen), _MARKS_PER_SNAPSHOT):

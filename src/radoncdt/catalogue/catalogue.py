@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -23,18 +22,9 @@ from radoncdt.catalogue.errors import CatalogueError, DamagedEntryWarning
 from radoncdt.catalogue.importer import Added, add_images
 from radoncdt.catalogue.index import StoredIndex, store_summaries
 from radoncdt.catalogue.integrity import Problem, find_problems
-from radoncdt.catalogue.metadata import (
-    ENTRY_COLUMNS,
-    MetadataError,
-    Table,
-    Value,
-    find_row,
-    normalise_title,
-    parse_cell,
-    read_table,
-)
+from radoncdt.catalogue.metadata import ENTRY_COLUMNS, match_rows, parse_values, read_table
 from radoncdt.catalogue.paths import make_stored_name
-from radoncdt.catalogue.ranking import DEFAULT_LIMITS
+from radoncdt.catalogue.search import DEFAULT_LIMITS
 from radoncdt.catalogue.snapshot import Snapshot
 from radoncdt.catalogue.store import Store
 from radoncdt.catalogue.workers import choose_workers
@@ -75,9 +65,7 @@ class Catalogue:
     def __enter__(self) -> "Catalogue":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -128,9 +116,8 @@ class Catalogue:
     ) -> Added:
         """Read images and store them.
 
-        Images whose content is already in the catalogue are not read again. After an interruption, the same call
-        therefore resumes where it stopped. Images that cannot be read are noted with the reason, and tried again by
-        the next call.
+        Images whose content is already in the catalogue are not read again, so that the same call resumes after an
+        interruption. Images that cannot be read are noted with the reason, and tried again by the next call.
 
         Parameters
         ----------
@@ -148,54 +135,43 @@ class Catalogue:
             Options of `radoncdt.ink.InkOptions`, for all images; a `mask` must be a path.
         """
         options = _check_mask(InkOptions(**ink))
-        table = read_table(metadata) if metadata is not None else Table()
+        table = read_table(metadata) if metadata is not None else {}
         paths = [Path(images)] if isinstance(images, (str, os.PathLike)) else [Path(path) for path in images]
         files = image_files(paths)
         if not files:
             raise CatalogueError(f"there are no image files in {', '.join(map(str, paths))}")
-        rows = {file: row for file in files if (row := find_row(table, file)) is not None}
+        rows, unused = match_rows(table, {make_stored_name(file, self.path.parent): file for file in files})
         workers = choose_workers(len(files), n_jobs, dask)
-        values = {make_stored_name(file, self.path.parent): row for file, (_, row) in rows.items()}
-        added = add_images(self._store, files, values, options, workers, on_progress)
+        added = add_images(self._store, files, rows, options, workers, on_progress)
         store_summaries(self._store)
-        used = {name for name, _ in rows.values()}
-        return added._replace(unused=tuple(name for name in table if name not in used))
+        return added._replace(unused=unused)
 
     def update(self, metadata: str | os.PathLike[str]) -> tuple[int, tuple[str, ...]]:
-        """Update the metadata of entries from a CSV file.
-
-        The column "file" names entries as in `add`. Empty cells change nothing.
+        """Update the metadata of entries from a CSV file whose column "file" names them. Empty cells change nothing.
 
         Returns
         -------
         n_changed : int
-            The number of entries that changed.
         unused : tuple of str
             Names in the file that do not belong to any entry.
         """
         table = read_table(metadata)
         with self._store.transaction() as transaction:
-            entries = [(entry.id, Path(entry.file)) for entry in transaction.entries()]
-            found = [(number, row) for number, file in entries if (row := find_row(table, file)) is not None]
-            n_changed = transaction.set_metadata([(number, values) for number, (_, values) in found])
-        used = {name for _, (name, _) in found}
-        return n_changed, tuple(name for name in table if name not in used)
+            rows, unused = match_rows(table, {entry.id: Path(entry.file) for entry in transaction.entries()})
+            return transaction.set_metadata(rows.items()), unused
 
     def set(self, number: int, **metadata: str | None) -> None:
         """Set metadata of one entry; None deletes a value."""
-        values: dict[str, Value] = {}
-        for title, value in metadata.items():
-            name = normalise_title(title)
-            if not name or name in ENTRY_COLUMNS:
-                raise MetadataError(f"entry {number}: {title!r} is not a valid name of a metadata column")
-            values[name] = None if value is None else parse_cell(name, str(value), f"entry {number}")
+        values = parse_values(metadata, f"entry {number}")
         with self._store.transaction() as transaction:
             transaction.check_entries([number])
             transaction.set_metadata([(number, values)])
 
     def remove(self, numbers: Sequence[int]) -> None:
         """Remove entries. The image files stay where they are."""
-        chosen = sorted({_validation.count(each, "numbers", 1) for each in _validation.sequence(numbers, "numbers")})
+        chosen = sorted(
+            {_validation.check_count(each, "numbers", 1) for each in _validation.check_sequence(numbers, "numbers")}
+        )
         with self._store.transaction() as transaction:
             transaction.check_entries(chosen, accept_parts=True)
             transaction.remove(chosen)
@@ -245,18 +221,13 @@ class Catalogue:
             return list(snapshot.columns)
 
     def export(self, path: str | os.PathLike[str], *, skip_damaged: bool = False) -> int:
-        """Write all entries to a .csv or .json file, or with their descriptors to an .npz file.
+        """Write all entries to a .csv or .json file, or with descriptors to an .npz file, and return their number.
 
         Parameters
         ----------
         path : path
         skip_damaged : bool
             Whether to skip damaged entries with a warning for each; otherwise the first one raises an error.
-
-        Returns
-        -------
-        int
-            The number of entries.
         """
         with self._store.snapshot() as snapshot:
             with_descriptors = Path(path).suffix.lower() == ".npz"
@@ -309,9 +280,8 @@ class Catalogue:
     ) -> int:
         """Estimate how prominent the best match is for marks that the catalogue does not contain.
 
-        Searches need this for p-values. A calibration is outdated once half of the entries have changed. It takes 0.1
-        to 0.2 seconds per mark, and is stored in the file if the catalogue was opened for writing. Otherwise it is
-        kept until the catalogue is closed.
+        Searches need this for p-values. It takes 0.1 to 0.2 seconds per mark, and is outdated once half of the entries
+        have changed. It is stored if the catalogue was opened for writing, otherwise kept until that is closed.
 
         Parameters
         ----------
@@ -325,16 +295,15 @@ class Catalogue:
         Returns
         -------
         int
-            The number of marks that the calibration is based on. It is smaller than `n_marks` if the catalogue has
-            fewer entries, or if some have no other entries beside copies. The smallest p-value is the reciprocal of
-            one more than this number.
+            The number m of marks that the calibration is based on, which is smaller than `n_marks` if there are fewer
+            entries, or if some have only copies beside them. The smallest p-value is 1/(m + 1).
 
         Raises
         ------
         CatalogueError
             If there are fewer than 30 entries.
         """
-        _validation.count(n_marks, "n_marks", MIN_MARKS)
+        _validation.check_count(n_marks, "n_marks", MIN_MARKS)
         n_entries = len(self)
         if n_entries < MIN_ENTRIES:
             raise CatalogueError(
@@ -378,8 +347,8 @@ class Catalogue:
         **ink
             Options of `radoncdt.ink.InkOptions`.
         """
-        _validation.count(top, "top", 1)
-        _validation.instance(limits, "limits", Plausible)
+        _validation.check_count(top, "top", 1)
+        _validation.check_instance(limits, "limits", Plausible)
         size = None if size_mm is None else _parse_size(size_mm)
         with self._store.snapshot() as snapshot:
             settings = snapshot.settings
@@ -390,7 +359,7 @@ class Catalogue:
             among = None if where is None else select_entries(snapshot, where)
             options = search.SearchOptions(top, among, limits, size)
             found = self._find_calibration(snapshot, index.numbers)
-            return search.search(snapshot, index, query, options, found, n_jobs)
+            return search.search(snapshot, index, query, options, found.p_value if found else None, n_jobs)
 
 
 def _check_mask(options: InkOptions) -> InkOptions:
@@ -423,13 +392,13 @@ def _list_sound_entries(snapshot: Snapshot, with_descriptors: bool) -> list[dict
                 snapshot.descriptors([number])
             found += _list_entries(snapshot, [number])
         except CatalogueError as error:
-            level = _validation.levels_to_the_caller()
+            level = _validation.find_stacklevel()
             warnings.warn(f"skipped: {error}", DamagedEntryWarning, stacklevel=level)
     return found
 
 
 def _parse_size(value: object) -> tuple[float, float]:
-    sides = _validation.finite_array(value, "size_mm")
+    sides = _validation.check_finite_array(value, "size_mm")
     if sides.shape != (2,) or not (sides > 0).all():
         raise ArgumentValueError("size_mm", f"must be width and height in millimetres, got {value!r}")
     return float(sides[0]), float(sides[1])

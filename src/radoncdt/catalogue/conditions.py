@@ -9,7 +9,7 @@ from difflib import get_close_matches
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt._text import shortened
+from radoncdt._text import shorten
 from radoncdt._validation import ArgumentTypeError
 from radoncdt.catalogue.errors import CatalogueError, ConditionError
 from radoncdt.catalogue.metadata import MAX_TITLE_LENGTH
@@ -72,9 +72,9 @@ def select_entries(snapshot: Snapshot, condition: str) -> NDArray[np.int64]:
     """
     _check_text(condition)
     columns, refused = snapshot.columns, list[str]()
-    known = {_fold_case(name) for name in ("entry", *columns, "file", "note")}
+    known = {name.encode().lower() for name in ("entry", *columns, "file", "note")}  # SQLite folds ASCII letters only
     for name in _find_quoted_names(condition):
-        if _fold_case(name) not in known:
+        if name.encode().lower() not in known:
             raise _make_error(condition, f"no such column: {name}", columns)
     source = "SELECT m.*, e.file, e.note FROM main.metadata m JOIN main.entries e ON e.id = m.entry"
     statement = f"SELECT entry FROM ({source}) WHERE (\n{condition}\n) ORDER BY entry"
@@ -98,15 +98,15 @@ def select_entries(snapshot: Snapshot, condition: str) -> NDArray[np.int64]:
 
 def _check_text(condition: object) -> None:
     if not isinstance(condition, str):
-        raise ArgumentTypeError("where", f"must be a condition in SQL, got {shortened(repr(condition))}")
+        raise ArgumentTypeError("where", f"must be a condition in SQL, got {shorten(repr(condition))}")
     try:
         size = len(condition.encode())
     except UnicodeEncodeError:
-        raise ConditionError(f"must be a condition in UTF-8, got {shortened(repr(condition))}") from None
+        raise ConditionError("where", f"must be a condition in UTF-8, got {shorten(repr(condition))}") from None
     if "\0" in condition:
-        raise ConditionError("must be a condition without NUL characters")
+        raise ConditionError("where", "must be a condition without NUL characters")
     if size > MAX_CONDITION_SIZE:
-        raise ConditionError(f"must be a condition of at most {MAX_CONDITION_SIZE:,} bytes, got {size:,}")
+        raise ConditionError("where", f"must be a condition of at most {MAX_CONDITION_SIZE:,} bytes, got {size:,}")
 
 
 @contextmanager
@@ -152,17 +152,13 @@ def _find_quoted_names(condition: str) -> Iterator[str]:
             yield name.replace(2 * quote, quote) if quote else name
 
 
-def _fold_case(name: str) -> str:
-    """Fold the case of ASCII letters, as SQLite does for names."""
-    return name.encode().lower().decode()
-
-
 def _make_error(condition: str, reason: str, columns: list[str]) -> ConditionError:
     known = ["file", *columns]
     missing = re.match(r"no such column: (.*)", reason, re.DOTALL)
     close = get_close_matches(missing[1].rsplit(".")[-1].lower()[:MAX_TITLE_LENGTH], known, 1) if missing else []
     hint = f" (did you mean {close[0]}?)" if close else " (texts are in single quotes)" if missing else ""
     return ConditionError(
+        "where",
         "must be a condition on metadata, such as motif = 'crown' and date < 1500, got "
-        f"{shortened(repr(condition))}: {shortened(reason)}{hint}; the columns are {shortened(', '.join(known), 1000)}"
+        f"{shorten(repr(condition))}: {shorten(reason)}{hint}; the columns are {shorten(', '.join(known), 1000)}",
     )

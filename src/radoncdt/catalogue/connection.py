@@ -78,20 +78,21 @@ def translate_errors(path: Path) -> Iterator[None]:
         raise _translate(error, path) from error
 
 
+_MESSAGES = {
+    "interrupted": "is damaged: reading it takes more steps than its size allows",
+    "locked": "another process has been using it for {timeout:g} seconds; try again later",
+    "busy": "another process has been using it for {timeout:g} seconds; try again later",
+    "readonly": "cannot be opened for writing: {text}",
+    "unable to open": "cannot be opened: {text}",
+    "not a database": "is not a catalogue, or is damaged: {text}",
+    "": "is damaged: {text}",
+}
+"""Messages for errors of SQLite whose text contains the key."""
+
+
 def _translate(error: Exception, path: Path) -> Exception:
     text = str(error) if isinstance(error, sqlite3.Error) else "it contains malformed text"
-    if "interrupted" in text:
-        return CatalogueError(f"{path}: is damaged: reading it takes more steps than its size allows")
-    if "locked" in text or "busy" in text:
-        return CatalogueError(
-            f"{path}: another process has been using it for {BUSY_TIMEOUT:g} seconds; try again later"
-        )
     if "full" in text or "disk I/O" in text:
         return OSError(f"{path}: cannot be written ({text}); previously stored entries are unharmed")
-    if "readonly" in text:
-        return CatalogueError(f"{path}: cannot be opened for writing: {text}")
-    if "unable to open" in text:
-        return CatalogueError(f"{path}: cannot be opened: {text}")
-    if "not a database" in text:
-        return CatalogueError(f"{path}: is not a catalogue, or is damaged: {text}")
-    return CatalogueError(f"{path}: is damaged: {text}")
+    message = next(message for key, message in _MESSAGES.items() if key in text)
+    return CatalogueError(f"{path}: {message.format(text=text, timeout=BUSY_TIMEOUT)}")

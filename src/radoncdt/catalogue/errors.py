@@ -12,12 +12,6 @@ class CatalogueError(ValueError):
 class ConditionError(ArgumentValueError, CatalogueError):
     """The argument `where` is not a valid condition on the metadata."""
 
-    def __init__(self, problem: str) -> None:
-        super().__init__("where", problem)
-
-    def __reduce__(self) -> tuple[type["ConditionError"], tuple[str]]:
-        return type(self), (self.problem,)
-
 
 class DamagedEntryWarning(UserWarning):
     """A damaged entry was skipped. The message names the entry and gives the reason."""

@@ -6,8 +6,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from radoncdt._csv import csv_table
-from radoncdt._files import write_whole
+from radoncdt._csv import encode_table
+from radoncdt._files import write_atomically
 from radoncdt.catalogue.errors import CatalogueError
 from radoncdt.catalogue.metadata import ENTRY_COLUMNS
 from radoncdt.catalogue.snapshot import Snapshot
@@ -33,13 +33,13 @@ def export(snapshot: Snapshot, entries: list[dict[str, Any]], path: Path) -> int
         else:
             _save_descriptors(snapshot, entries, file)
 
-    write_whole(path, save)
+    write_atomically(path, save)
     return len(entries)
 
 
 def format_csv(rows: list[dict[str, Any]], columns: list[str]) -> bytes:
     """Return a CSV file with some columns. Cells are empty if a row has no such value."""
-    return csv_table(columns, ([row.get(name) for name in columns] for row in rows))
+    return encode_table(columns, ([row.get(name) for name in columns] for row in rows))
 
 
 def _save_descriptors(snapshot: Snapshot, entries: list[dict[str, Any]], file: IO[bytes]) -> None:

@@ -10,10 +10,9 @@ from radoncdt._progress import Counter
 from radoncdt._typing import OnProgress
 from radoncdt.catalogue.metadata import Value
 from radoncdt.catalogue.paths import hash_file, make_stored_name
-from radoncdt.catalogue.reader import Task
 from radoncdt.catalogue.records import Failure, ReadResult, parse_ink_options
 from radoncdt.catalogue.store import Store
-from radoncdt.catalogue.workers import Workers
+from radoncdt.catalogue.workers import Task, Workers
 from radoncdt.ink import InkOptions
 
 __all__ = ["Added", "add_images"]
@@ -113,7 +112,7 @@ class _Import:
         }
         with self.store.transaction() as transaction:
             transaction.put([(failure, {}) for failure in copies])
-            transaction.set_metadata([(number, self.metadata.get(names[0], {})) for number, names in known.items()])
+            transaction.set_metadata((number, self.metadata.get(names[0], {})) for number, names in known.items())
             transaction.update_files(known.items())
             entries = transaction.entries(known, missing_ok=True)
         failures = (*self.failures, *copies)

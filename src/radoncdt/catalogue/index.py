@@ -140,18 +140,9 @@ class StoredIndex:
     ) -> Neighbours:
         """Return the k entries nearest to a query, or fewer; the result is the same as if all were compared.
 
-        Entries at the same distance are ordered by number. Entries that no plausible map reaches are left out.
-
-        Parameters
-        ----------
-        snapshot : Snapshot
-            A snapshot of the state of entries that the index belongs to.
-        query : Descriptors
-        k : int
-        among : int64 array, optional
-            Numbers of the entries to search; all by default.
-        limits : Plausible
-        n_jobs : int
+        Entries at the same distance are ordered by number. Entries that no plausible map reaches are left out. The
+        snapshot must show the state of the entries that the index belongs to. `among` contains the numbers of the
+        entries to search; by default all are searched.
         """
         bounds = lower_bounds(self._coordinates.summarise(query)[0], self._summaries, self._norms)
         rows = np.arange(len(self.numbers)) if among is None else np.flatnonzero(np.isin(self.numbers, among))

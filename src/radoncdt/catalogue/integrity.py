@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from radoncdt._progress import Counter
-from radoncdt._text import shortened
+from radoncdt._text import shorten
 from radoncdt._typing import OnProgress
 from radoncdt.catalogue import records, schema
 from radoncdt.catalogue.calibration import has_calibration, load_calibration
@@ -72,9 +72,6 @@ def _collect(store: Store, check: Callable[[Snapshot], _Problems]) -> list[Probl
     return found
 
 
-# ---------------------------------------------------------------- the database
-
-
 def _check_database(snapshot: Snapshot) -> _Problems:
     for (text,) in snapshot.rows("PRAGMA main.integrity_check"):
         if text != "ok":
@@ -89,7 +86,7 @@ def _check_table(snapshot: Snapshot, spec: TableSpec) -> _Problems:
     """Check rows that do not belong to an entry."""
     for *fields, checksum in snapshot.read_unverified(spec):
         for what in records.check_row(spec, fields, checksum, version=snapshot.version):
-            yield Problem(None, f"{shortened(repr(fields[0]))} in {what}")
+            yield Problem(None, f"{shorten(repr(fields[0]))} in {what}")
 
 
 def _check_settings(snapshot: Snapshot) -> _Problems:
@@ -100,9 +97,6 @@ def _check_settings(snapshot: Snapshot) -> _Problems:
 def _check_calibration(snapshot: Snapshot) -> _Problems:
     if has_calibration(snapshot) and load_calibration(snapshot) is None:
         yield Problem(None, "the calibration is damaged; calibrate the catalogue again")
-
-
-# ---------------------------------------------------------------- entries
 
 
 def _list_numbers(snapshot: Snapshot, numbers: list[int]) -> _Problems:
@@ -119,25 +113,15 @@ def _check_entries(snapshot: Snapshot, numbers: list[int], sound: list[Entry]) -
         settings = None
     frame = np.ones((1, 2), np.int64)
 
-    def collect_sound(fields: list[Any]) -> None:
-        sound.append(Entry(*fields))
+    def check_descriptor(fields: list[Any]) -> None:
+        if settings is not None:
+            records.unpack_descriptors([(fields[1], fields[2])], frame, settings)
 
-    def check_thumbnail(fields: list[Any]) -> str | None:
-        try:
-            read_thumbnail(fields[1])
-        except ValueError as error:
-            return f"its thumbnail cannot be read: {error}"
-        return None
-
-    def check_descriptor(fields: list[Any]) -> str | None:
-        valid = settings is None or records.unpack_descriptors([(fields[1], fields[2])], frame, settings) is not None
-        return None if valid else records.BAD_DESCRIPTOR
-
-    removed, found = _check_rows(snapshot, records.ENTRIES, numbers, collect_sound)
+    removed, found = _check_rows(snapshot, records.ENTRIES, numbers, lambda fields: sound.append(Entry(*fields)))
     yield from found
     left = [number for number in numbers if number not in removed]  # other processes may have removed some
     for spec, check in (
-        (records.THUMBNAILS, check_thumbnail),
+        (records.THUMBNAILS, lambda fields: read_thumbnail(fields[1])),
         (records.DESCRIPTORS, check_descriptor),
         (snapshot.metadata_spec, lambda _: None),
     ):
@@ -148,11 +132,12 @@ def _check_entries(snapshot: Snapshot, numbers: list[int], sound: list[Entry]) -
 
 
 def _check_rows(
-    snapshot: Snapshot, spec: TableSpec, numbers: list[int], check: Callable[[list[Any]], str | None]
+    snapshot: Snapshot, spec: TableSpec, numbers: list[int], check: Callable[[list[Any]], object]
 ) -> tuple[list[int], list[Problem]]:
-    """Return the entries without a row in a table, and the problems of the others. Valid rows are passed to `check`.
+    """Return the entries without a row in a table, and the problems of the others.
 
-    If a page cannot be read, the numbers are bisected until the entries on that page are known.
+    Valid rows are passed to `check`, which may raise ValueError. If a page cannot be read, the numbers are bisected
+    until the entries on that page are known.
     """
     try:
         rows = {row[0]: row for row in snapshot.read_unverified(spec, select_in(spec.key, numbers))}
@@ -165,8 +150,13 @@ def _check_rows(
         return [*halves[0][0], *halves[1][0]], [*halves[0][1], *halves[1][1]]
     found: list[Problem] = []
     for number, (*fields, checksum) in rows.items():
-        problems: list[str | None] = [*records.check_row(spec, fields, checksum, version=snapshot.version)]
-        found += [Problem(number, what) for what in problems or [check(fields)] if what]
+        problems = records.check_row(spec, fields, checksum, version=snapshot.version)
+        if not problems:
+            try:
+                check(fields)
+            except ValueError as error:
+                problems = [str(error)]
+        found += [Problem(number, what) for what in problems]
     return [number for number in numbers if number not in rows], found
 
 
@@ -179,8 +169,6 @@ def _check_file(entry: Entry, folder: Path) -> str | None:
     except (OSError, ValueError) as error:
         return f"its file cannot be read: {error}"
 
-
-# ---------------------------------------------------------------- summaries
 
 _ADVICE = "searches work without them, and the next added or removed entry restores them"
 

@@ -61,16 +61,9 @@ def _choose_evenly(points: Floats, n_points: int) -> NDArray[np.intp]:
 def fit_lines(registration: Registration, points: Floats, targets: Floats, size: float, limits: Plausible) -> LineFit:
     """Refine the best map of a registration, and measure the misfit after bending.
 
-    A refined map that is not plausible, or is mirrored while the first map is not, is discarded.
-
-    Parameters
-    ----------
-    registration : Registration
-    points, targets : float64 array (n, 2)
-        Points on the lines of the moving and of the fixed mark.
-    size : float
-        Standard deviation of the fixed mark in pixels.
-    limits : Plausible
+    `points` and `targets` (n, 2) lie on the lines of the moving and of the fixed mark. `size` is the standard deviation
+    of the fixed mark in pixels. A refined map that is not plausible, or is mirrored while the first map is not, is
+    discarded.
     """
     if not len(points) or not len(targets):
         return LineFit(replace(registration, alternatives=()), _MAX_GAP)

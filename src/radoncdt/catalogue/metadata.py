@@ -4,31 +4,21 @@ import csv
 import io
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from radoncdt._csv import unguarded
-from radoncdt._text import shortened
+from radoncdt._csv import unguard
+from radoncdt._text import shorten
 
 __all__ = [
-    "ENTRY_COLUMNS",
-    "MAX_CELL_LENGTH",
-    "MAX_COLUMNS",
-    "MAX_TITLE_LENGTH",
-    "STANDARD_COLUMNS",
-    "MetadataError",
-    "Table",
-    "Value",
-    "find_row",
-    "normalise_title",
-    "parse_cell",
-    "quote_name",
-    "read_table",
-]
+    "ENTRY_COLUMNS", "MAX_CELL_LENGTH", "MAX_COLUMNS", "MAX_TITLE_LENGTH", "STANDARD_COLUMNS", "MetadataError",
+    "Value", "match_rows", "normalise_title", "parse_cell", "parse_values", "quote_name", "read_table",
+]  # fmt: skip
 
 Value = str | float | int | None
+_Key = TypeVar("_Key")
 
 FILE = "file"  # the column that names the image of a row
 
@@ -38,12 +28,10 @@ class MetadataError(ValueError):
 
 
 class _Column(NamedTuple):
-    """A standard column."""
+    """A standard column: its type in SQL, its valid values in words, and the function that parses a cell."""
 
     type: str
-    """The type in SQL."""
     expected: str
-    """The valid values in words, for messages."""
     parse: Callable[[str], Value]
 
 
@@ -65,14 +53,12 @@ def _parse_year(text: str) -> Value:
 
 
 _TEXT = _Column("TEXT", "text", lambda text: text)
-_YEAR_COLUMN = _Column(
-    "INTEGER", "a year, such as 1475, c. 1475, 1475-03-01 or 1470-1480 (the first is stored)", _parse_year
-)
+_DATE = _Column("INTEGER", "a year, such as 1475, c. 1475, 1475-03-01 or 1470-1480 (the first is stored)", _parse_year)
 _LENGTH = _Column("REAL", "millimetres", _parse_millimetres)
 
 STANDARD_COLUMNS = {
     "motif": _TEXT,
-    "date": _YEAR_COLUMN,
+    "date": _DATE,
     "place": _TEXT,
     "reference": _TEXT,
     "chain_distance_mm": _LENGTH,
@@ -102,16 +88,8 @@ def normalise_title(title: str) -> str:
     return re.sub(r"\W+", "_", title.strip().lower()).strip("_")
 
 
-class Table(dict[str, dict[str, Value]]):
-    """Rows of a CSV file by the name of their image, as it is written there."""
-
-    def __init__(self) -> None:
-        self.written: dict[str, str] = {}
-        """The names as they are written, by their normalised form; see `_normalise_path`."""
-
-
-def read_table(path: str | os.PathLike[str]) -> Table:
-    """Read the rows of a CSV file by image, without empty cells.
+def read_table(path: str | os.PathLike[str]) -> dict[str, dict[str, Value]]:
+    """Read the rows of a CSV file by the name of their image, as it is written there, without empty cells.
 
     The first line contains titles, one of which is "file". Commas, semicolons and tabs are recognised as separators.
     The encoding is UTF-8, or else Windows-1252. Apostrophes that an export put before formulas are removed.
@@ -121,21 +99,20 @@ def read_table(path: str | os.PathLike[str]) -> Table:
     rows = _read_rows(path, text, separator)
     titles = [normalise_title(title) for title in next(rows, (1, []))[1]]
     _check_titles(path, titles)
-    table, problems = Table(), list[str]()
+    table, problems = dict[str, dict[str, Value]](), list[str]()
     for line, cells in rows:
         where = f"{path}, line {line}"
         if len(cells) > len(titles):
             problems.append(f"{where}: has {len(cells)} cells, but there are {len(titles)} columns")
             continue
-        row = {title: unguarded(cell) for title, cell in zip(titles, cells)}
+        row = {title: unguard(cell) for title, cell in zip(titles, cells)}
         name = row.get(FILE, "")
         if not name.strip():
             problems.append(f"{where}: does not name a file")
         elif name in table:
-            problems.append(f"{where}: the file {shortened(repr(name))} already has a line")
+            problems.append(f"{where}: the file {shorten(repr(name))} already has a line")
         else:
             table[name] = _parse_row(row, where, problems)
-            table.written.setdefault(_normalise_path(name), name)
     if problems:
         more = f"; and {len(problems) - MAX_PROBLEMS} more" if len(problems) > MAX_PROBLEMS else ""
         raise MetadataError("; ".join(problems[:MAX_PROBLEMS]) + more)
@@ -194,7 +171,7 @@ def _find_long_cell(record: str, separator: str) -> int | None:
 
 
 def _say_too_long(path: object, line: int, titles: list[str], column: int, length: int | None = None) -> str:
-    name = repr(shortened(titles[column])) if column < len(titles) else str(column + 1)
+    name = repr(shorten(titles[column])) if column < len(titles) else str(column + 1)
     got = "" if length is None else f", got {length:,}"
     return f"{path}, line {line}: the cell in column {name} must have at most {MAX_CELL_LENGTH:,} characters{got}"
 
@@ -213,64 +190,76 @@ def _parse_row(row: dict[str, str], where: str, problems: list[str]) -> dict[str
 
 def _check_titles(path: object, titles: list[str]) -> None:
     if FILE not in titles:
-        got = shortened(", ".join(titles)) or "an empty file"
+        got = shorten(", ".join(titles)) or "an empty file"
         raise MetadataError(f"{path}: must have a column {FILE!r}, got {got}")
     if len(titles) > MAX_COLUMNS:
         raise MetadataError(f"{path}: must not have more than {MAX_COLUMNS} columns, got {len(titles)}")
     for title in titles:
         if titles.count(title) > 1 or not title:
             problem = "occurs twice" if titles.count(title) > 1 else "is empty"
-            raise MetadataError(f"{path}: the column title {shortened(repr(title))} {problem}")
+            raise MetadataError(f"{path}: the column title {shorten(repr(title))} {problem}")
         _check_title(title, str(path))
 
 
 def _check_title(title: str, where: str) -> None:
     if len(title) > MAX_TITLE_LENGTH:
-        raise MetadataError(
-            f"{where}: a column title must have at most {MAX_TITLE_LENGTH} characters, got {shortened(repr(title))}"
-        )
+        got = shorten(repr(title))
+        raise MetadataError(f"{where}: a column title must have at most {MAX_TITLE_LENGTH} characters, got {got}")
 
 
 def parse_cell(title: str, cell: str, where: str) -> Value:
     """Return the value of a cell without surrounding spaces, None if nothing is left.
 
-    Raises
-    ------
-    MetadataError
-        If the cell does not have the type of its column, is too long, or contains characters that neither a CSV file
-        nor a condition can contain. `where` says in the message where the cell is.
+    A MetadataError, which says where the cell is, is raised if the cell does not have the type of its column, is too
+    long, or contains characters that neither a CSV file nor a condition can contain.
     """
     _check_title(title, where)
     text = cell.strip()
     if len(text) > MAX_CELL_LENGTH:
         raise MetadataError(f"{where}: {title} must have at most {MAX_CELL_LENGTH:,} characters, got {len(text):,}")
     if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
-        raise MetadataError(
-            f"{where}: {title} must be text in UTF-8 without NUL characters, got {shortened(repr(text))}"
-        )
-    if not text or title not in STANDARD_COLUMNS:
-        return text or None
-    column = STANDARD_COLUMNS[title]
+        raise MetadataError(f"{where}: {title} must be UTF-8 text without NUL characters, got {shorten(repr(text))}")
+    column = STANDARD_COLUMNS.get(title, _TEXT)
     try:
-        return column.parse(text)
+        return column.parse(text) if text else None
     except ValueError:
-        raise MetadataError(f"{where}: {title} must be {column.expected}, got {shortened(repr(text))}") from None
+        raise MetadataError(f"{where}: {title} must be {column.expected}, got {shorten(repr(text))}") from None
+
+
+def parse_values(values: dict[str, str | None], where: str) -> dict[str, Value]:
+    """Return values for metadata columns, given by title. None stays None."""
+    names = {title: normalise_title(title) for title in values}
+    for title, name in names.items():
+        if not name or name in ENTRY_COLUMNS:
+            raise MetadataError(f"{where}: {title!r} is not a valid name of a metadata column")
+    return {
+        names[title]: None if value is None else parse_cell(names[title], str(value), where)
+        for title, value in values.items()
+    }
+
+
+def match_rows(
+    table: dict[str, dict[str, Value]], files: Mapping[_Key, Path]
+) -> tuple[dict[_Key, dict[str, Value]], tuple[str, ...]]:
+    """Return the rows of image files, both by some key, and the names in the table that belong to none of them.
+
+    A row may name the path of the image, the end of the path, the file name, or the file name without its suffix. An
+    exact match comes first. Bytes that are not UTF-8 are written as \\x escapes.
+    """
+    written: dict[str, str] = {}  # names in the table by their normalised form
+    for name in table:
+        written.setdefault(_normalise_path(name), name)
+    found: dict[_Key, str] = {}
+    for key, file in files.items():
+        paths = [file.as_posix(), *("/".join(file.parts[k:]) for k in range(len(file.parts))), file.stem]
+        names = [os.fsencode(path).decode("utf-8", "backslashreplace") for path in paths]
+        similar = [written[plain] for plain in map(_normalise_path, names) if plain in written]
+        for name in [*(name for name in names if name in table), *similar][:1]:
+            found[key] = name
+    used = set(found.values())
+    return {key: table[name] for key, name in found.items()}, tuple(name for name in table if name not in used)
 
 
 def _normalise_path(name: str) -> str:
     """Remove surrounding spaces and a leading "./", and replace backslashes by slashes."""
     return name.strip().replace("\\", "/").removeprefix("./")
-
-
-def find_row(table: Table, file: Path) -> tuple[str, dict[str, Value]] | None:
-    """Return the name and the row of an image, None if there is none.
-
-    A row may name the path of the image, the end of the path, the file name, or the file name without its suffix. An
-    exact match comes first. Bytes that are not UTF-8 are written as \\x escapes.
-    """
-    parts = file.parts
-    paths = [file.as_posix(), *("/".join(parts[k:]) for k in range(len(parts))), file.stem]
-    names = [os.fsencode(path).decode("utf-8", "backslashreplace") for path in paths]
-    written = [name for name in names if name in table]
-    written += [table.written[plain] for plain in map(_normalise_path, names) if plain in table.written]
-    return (written[0], table[written[0]]) if written else None

@@ -80,7 +80,7 @@ def _delete_part(part: Path) -> None:
 def _migrate_to_2(db: sqlite3.Connection, path: Path, advance: _Advance) -> None:
     """Give every row a checksum, and move the thumbnails into their own table."""
     summaries = _read_summaries(path)
-    create = {each.split()[2]: each for each in schema.CREATE_STATEMENTS if each.startswith("CREATE TABLE ")}
+    create = {each.split()[2]: each for each in schema.STATEMENTS if each.startswith("CREATE TABLE ")}
     db.execute(create["pictures"])
     for rows in _read_chunks(db, records.THUMBNAILS, "(SELECT id AS entry, picture FROM main.entries)"):
         _insert(db, "pictures", records.THUMBNAILS, rows)

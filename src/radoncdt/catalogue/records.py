@@ -15,34 +15,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt._text import LONGEST, shortened
+from radoncdt._text import MAX_LENGTH, shorten
 from radoncdt.catalogue.metadata import STANDARD_COLUMNS
 from radoncdt.ink import InkOptions
 from radoncdt.matching.descriptors import Descriptors, DescriptorSettings
 
 __all__ = [
-    "BAD_DESCRIPTOR",
-    "DESCRIPTORS",
-    "ENTRIES",
-    "FAILURES",
-    "SETTINGS",
-    "SUMMARIES",
-    "THUMBNAILS",
-    "Entry",
-    "Failure",
-    "NewEntry",
-    "ReadResult",
-    "TableSpec",
-    "check_row",
-    "compute_checksum",
-    "format_ink_options",
-    "make_metadata_spec",
-    "pack_descriptor",
-    "parse_ink_options",
-    "parse_json",
-    "parse_settings",
+    "DESCRIPTORS", "ENTRIES", "FAILURES", "SETTINGS", "SUMMARIES", "TABLES", "THUMBNAILS", "Entry",
+    "Failure", "NewEntry", "ReadResult", "TableSpec", "check_row", "compute_checksum", "format_ink_options",
+    "make_metadata_spec", "pack_descriptor", "parse_ink_options", "parse_json", "parse_settings",
     "unpack_descriptors",
-]
+]  # fmt: skip
 
 _Check = Callable[[Any], str | None]
 """Checks the value of a field: None if it is valid, otherwise a description of valid values."""
@@ -123,6 +106,46 @@ def parse_json(text: str) -> Any:
         raise ValueError("JSON is nested too deeply") from None
 
 
+class Entry(NamedTuple):
+    """A row of the table of entries."""
+
+    id: int
+    hash: str
+    file: str
+    ink: str
+    width: int
+    height: int
+    ink_width: int
+    ink_height: int
+    note: str
+
+
+class Failure(NamedTuple):
+    """An image that could not be read. This is a row of the table of failures."""
+
+    file: str
+    hash: str
+    reason: str
+
+
+class NewEntry(NamedTuple):
+    """An image that was read and is about to be stored."""
+
+    entry: Entry
+    """Its number is assigned when it is stored."""
+    thumbnail: bytes
+    curves: bytes
+    moments: bytes
+
+    @property
+    def file(self) -> str:
+        return self.entry.file
+
+
+ReadResult = NewEntry | Failure
+"""The result of reading one image."""
+
+
 @dataclass(frozen=True)
 class TableSpec:
     """The name of a table and the checks of its fields."""
@@ -147,24 +170,14 @@ _SIDE = _integer(1, _MAX_SIDE)
 SETTINGS = TableSpec("settings", {"name": _text(100, low=1), "value": _text(_MAX_TEXT)})
 ENTRIES = TableSpec(
     "entries",
-    {
-        "id": _NUMBER,
-        "hash": _hash,
-        "file": _text(_MAX_NAME, low=1),
-        "ink": _ink,
-        "width": _SIDE,
-        "height": _SIDE,
-        "ink_width": _SIDE,
-        "ink_height": _SIDE,
-        "note": _text(_MAX_TEXT),
-    },
+    dict(zip(Entry._fields, (_NUMBER, _hash, _text(_MAX_NAME, low=1), _ink, *[_SIDE] * 4, _text(_MAX_TEXT)))),
 )
 THUMBNAILS = TableSpec("pictures", {"entry": _NUMBER, "picture": _bytes(_MAX_THUMBNAIL)})
 DESCRIPTORS = TableSpec(
     "descriptors", {"entry": _NUMBER, "curves": _bytes(2 * _MAX_ANGLES**2), "moments": _bytes(_MOMENTS_SIZE)}
 )
 FAILURES = TableSpec(
-    "failures", {"file": _text(_MAX_NAME, low=1), "hash": _optional(_hash, ""), "reason": _text(_MAX_TEXT)}
+    "failures", dict(zip(Failure._fields, (_text(_MAX_NAME, low=1), _optional(_hash, ""), _text(_MAX_TEXT))))
 )
 SUMMARIES = TableSpec("summaries", {"id": _integer(1, 1), "arrays": _bytes(2**31)})
 
@@ -183,44 +196,9 @@ def make_metadata_spec(columns: Iterable[str]) -> TableSpec:
     )
 
 
-class Entry(NamedTuple):
-    """A row of the table of entries."""
+TABLES = (SETTINGS, ENTRIES, THUMBNAILS, make_metadata_spec(STANDARD_COLUMNS), DESCRIPTORS, FAILURES, SUMMARIES)
+"""The tables of a catalogue. The table of metadata may have more columns."""
 
-    id: int
-    hash: str
-    file: str
-    ink: str
-    width: int
-    height: int
-    ink_width: int
-    ink_height: int
-    note: str
-
-
-class NewEntry(NamedTuple):
-    """An image that was read and is about to be stored."""
-
-    entry: Entry
-    """Its number is assigned when it is stored."""
-    thumbnail: bytes
-    curves: bytes
-    moments: bytes
-
-    @property
-    def file(self) -> str:
-        return self.entry.file
-
-
-class Failure(NamedTuple):
-    """An image that could not be read. This is a row of the table of failures."""
-
-    file: str
-    hash: str
-    reason: str
-
-
-ReadResult = NewEntry | Failure
-"""The result of reading one image."""
 
 _TYPES = {int: b"i", float: b"f", str: b"s", bytes: b"b"}
 
@@ -252,10 +230,7 @@ def check_row(spec: TableSpec, values: Sequence[Any], checksum: Any, *, version:
 
 
 def _quote_value(value: Any) -> str:
-    return shortened(repr(value[:LONGEST] if isinstance(value, (str, bytes)) else value))
-
-
-# ---------------------------------------------------------------- values within fields
+    return shorten(repr(value[:MAX_LENGTH] if isinstance(value, (str, bytes)) else value))
 
 
 def parse_settings(text: str) -> DescriptorSettings:
@@ -280,22 +255,22 @@ def pack_descriptor(descriptor: Descriptors) -> tuple[bytes, bytes]:
     return descriptor.values[0].astype(np.float16).tobytes(), moments.astype(np.float64).tobytes()
 
 
-BAD_DESCRIPTOR = "descriptors: the numbers must be finite and complete, and the covariance positive definite"
+_BAD_DESCRIPTOR = "descriptors: the numbers must be finite and complete, and the covariance positive definite"
 
 
 def unpack_descriptors(
     rows: Sequence[tuple[bytes, bytes]], frames: NDArray[np.int64], settings: DescriptorSettings
-) -> Descriptors | None:
-    """Return descriptors from their stored curves and moments, None if any of them is damaged."""
+) -> Descriptors:
+    """Return descriptors from their stored curves and moments. Raises ValueError if any of them is damaged."""
     size = settings.n_angles * settings.levels.size
     if any(len(curves) != 2 * size or len(moments) != _MOMENTS_SIZE for curves, moments in rows):
-        return None
+        raise ValueError(_BAD_DESCRIPTOR)
     values = np.frombuffer(b"".join(row[0] for row in rows), np.float16)
     moments = np.frombuffer(b"".join(row[1] for row in rows), np.float64).reshape(len(rows), 6)
     if not np.isfinite(values).all() or not (np.abs(moments) < 1e150).all():
-        return None
+        raise ValueError(_BAD_DESCRIPTOR)
     covariances = moments[:, 2:].reshape(-1, 2, 2).copy()
     if not (np.linalg.eigvalsh(covariances) > 0).all():
-        return None
+        raise ValueError(_BAD_DESCRIPTOR)
     curves = values.astype(np.float32).reshape(len(rows), settings.n_angles, settings.levels.size)
     return Descriptors(curves, moments[:, :2].copy(), covariances, frames, settings)

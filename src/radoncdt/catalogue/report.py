@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from io import BytesIO
 from typing import Any
 
@@ -9,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt._extras import require
+from radoncdt._geometry import ink_box
 from radoncdt._progress import track
-from radoncdt._text import printable
+from radoncdt._text import escape_unprintable
 from radoncdt._typing import OnProgress
 from radoncdt.catalogue.catalogue import Catalogue
 from radoncdt.catalogue.export import format_csv
 from radoncdt.catalogue.search import Match, SearchResult
-from radoncdt.catalogue.thumbnails import THUMBNAIL_SIDE, ink_box, read_thumbnail, reduce_ink
+from radoncdt.catalogue.thumbnails import THUMBNAIL_SIDE, draw_ink, read_thumbnail
 from radoncdt.ink import InkError
 from radoncdt.ink.files import read_image
 
@@ -43,16 +45,8 @@ def html(
 ) -> str:
     """Return an HTML page about searches, with all pictures embedded.
 
-    Parameters
-    ----------
-    catalogue : Catalogue
-    results : sequence of SearchResult
-    failures : sequence of (str, str)
-        Names of images that could not be searched for, and the reasons.
-    note : str, optional
-        A text that is shown if the catalogue is not calibrated, in place of a standard one.
-    on_progress : callable, optional
-        Called as ``on_progress(done, total, task)`` during the work.
+    `failures` contains the names of images that could not be searched for, and the reasons. If the catalogue is not
+    calibrated, the page says so, in the words of `note` if they are given.
     """
     jinja2 = require("jinja2", "writing a search report")
     environment = jinja2.Environment(
@@ -62,7 +56,7 @@ def html(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"printable": printable, "p_value": format_p_value, "map": describe_map}
+    environment.filters |= {"printable": escape_unprintable, "p_value": format_p_value, "map": describe_map}
     page: str = environment.get_template("search_report.html.j2").render(
         catalogue=catalogue,
         queries=[_draw_pictures(result) for result in track(results, on_progress, "writing the report")],
@@ -79,7 +73,7 @@ def _draw_pictures(result: SearchResult) -> dict[str, Any]:
     ink, thumbnails = result.query.ink, result.thumbnails
     return {
         "result": result,
-        "original": _embed_file(result.query.file),
+        "original": result.query.file and _embed_file(result.query.file),
         "ink": _embed_ink(ink),
         "cropped": _embed_ink(np.pad(ink[ink_box(ink)], 4)),
         "matches": [
@@ -95,6 +89,8 @@ def _draw_pictures(result: SearchResult) -> dict[str, Any]:
 
 def draw_overlay(ink: NDArray[np.float32], thumbnail: bytes, match: Match) -> NDArray[np.uint8]:
     """Draw a query, moved by the map of a match, over the thumbnail of the entry. Return colours (H, W, 3)."""
+    from scipy.ndimage import gaussian_filter
+
     transform = require("skimage.transform", "drawing overlays")
     small = read_thumbnail(thumbnail)
     margin = round(_MARGIN * max(small.shape))
@@ -103,8 +99,10 @@ def draw_overlay(ink: NDArray[np.float32], thumbnail: bytes, match: Match) -> ND
     offset = 0.5 / factor - 0.5 + margin
     to_thumbnail = np.array([[1 / factor, 0, offset], [0, 1 / factor, offset], [0, 0, 1]])
     whole = to_thumbnail @ match.registration.pixel_matrix
-    smooth = _smooth(ink, float(np.sqrt(abs(np.linalg.det(whole[:2, :2])))))
-    moved = transform.warp(smooth, np.linalg.inv(whole), output_shape=entry.shape, order=1)
+    scale = float(np.sqrt(abs(np.linalg.det(whole[:2, :2]))))
+    if scale < 1:  # lines must not vanish when they are drawn smaller
+        ink = gaussian_filter(ink, 0.5 * np.sqrt(1 / scale**2 - 1))
+    moved = transform.warp(ink, np.linalg.inv(whole), output_shape=entry.shape, order=1)
     darkness = sum(
         np.clip(image, 0, 1)[:, :, None] * (1 - np.array(colour))
         for image, colour in ((moved, _QUERY_COLOUR), (entry, _ENTRY_COLOUR))
@@ -112,30 +110,16 @@ def draw_overlay(ink: NDArray[np.float32], thumbnail: bytes, match: Match) -> ND
     return np.rint(255 * np.clip(1 - darkness, 0, 1)).astype(np.uint8)
 
 
-def _smooth(ink: NDArray[np.float32], scale: float) -> NDArray[np.float32]:
-    """Blur lines so that they do not vanish when the image is reduced by `scale`."""
-    from scipy.ndimage import gaussian_filter
-
-    return gaussian_filter(ink, 0.5 * np.sqrt(1 / scale**2 - 1)) if scale < 1 else ink
-
-
-def _embed_file(name: str | None) -> str | None:
-    """Return the image file of a query as a data URI, None if there is none."""
-    if name is None:
-        return None
-    try:
-        return _embed(_draw_ink(1 - read_image(name).grey), _PICTURE_COLOURS)
-    except InkError:
-        return None
+def _embed_file(name: str) -> str | None:
+    """Return an image file as a data URI, None if it can no longer be read."""
+    with suppress(InkError):
+        return _embed(draw_ink(1 - read_image(name).grey, 2 * _PICTURE_SIDE), _PICTURE_COLOURS)
+    return None
 
 
 def _embed_ink(ink: NDArray[np.float32]) -> str:
     """Return dark ink on white as a data URI."""
-    return _embed(_draw_ink(ink), _INK_COLOURS)
-
-
-def _draw_ink(ink: NDArray[np.float32]) -> NDArray[np.uint8]:
-    return np.rint(255 * (1 - reduce_ink(ink, 2 * _PICTURE_SIDE))).astype(np.uint8)
+    return _embed(draw_ink(ink), _INK_COLOURS)
 
 
 def _embed(pixels: NDArray[np.uint8], n_colours: int) -> str:

@@ -6,16 +6,7 @@ from radoncdt.catalogue import records
 from radoncdt.catalogue.errors import CatalogueError
 from radoncdt.catalogue.metadata import STANDARD_COLUMNS, quote_name
 
-__all__ = [
-    "CHECKSUM",
-    "CREATE_STATEMENTS",
-    "VERSION",
-    "VIEWS",
-    "check_structure",
-    "create_tables",
-    "read_definitions",
-    "read_header",
-]
+__all__ = ["CHECKSUM", "STATEMENTS", "VERSION", "VIEWS", "check_structure", "create", "read_definitions", "read_header"]
 
 APPLICATION_ID = 0x52434454  # "RCDT", in the header of the file
 VERSION = 2  # the current version of the schema; a file with a higher one was written by a newer radoncdt
@@ -24,46 +15,26 @@ CHECKSUM = "row checksum"
 """The column of every table that contains the checksum of the row. Metadata columns have no spaces in their names."""
 
 _CHECKSUM = quote_name(CHECKSUM)
+_ENTRY = "entry INTEGER PRIMARY KEY REFERENCES entries (id) ON DELETE CASCADE"
 
-CREATE_STATEMENTS = tuple(
+STATEMENTS = tuple(
     statement.strip()
     for statement in f"""
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL, {_CHECKSUM} INTEGER);
 CREATE TABLE entries (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    hash TEXT NOT NULL UNIQUE,
-    file TEXT NOT NULL,
-    ink TEXT NOT NULL,
-    width INTEGER NOT NULL,
-    height INTEGER NOT NULL,
-    ink_width INTEGER NOT NULL,
-    ink_height INTEGER NOT NULL,
-    note TEXT NOT NULL,
-    {_CHECKSUM} INTEGER
+    id INTEGER PRIMARY KEY AUTOINCREMENT, hash TEXT NOT NULL UNIQUE, file TEXT NOT NULL, ink TEXT NOT NULL,
+    width INTEGER NOT NULL, height INTEGER NOT NULL, ink_width INTEGER NOT NULL, ink_height INTEGER NOT NULL,
+    note TEXT NOT NULL, {_CHECKSUM} INTEGER
 );
 CREATE INDEX entries_by_file ON entries (file);
-CREATE TABLE pictures (
-    entry INTEGER PRIMARY KEY REFERENCES entries (id) ON DELETE CASCADE,
-    picture BLOB NOT NULL,
-    {_CHECKSUM} INTEGER
-);
+CREATE TABLE pictures ({_ENTRY}, picture BLOB NOT NULL, {_CHECKSUM} INTEGER);
 CREATE TABLE metadata (
-    entry INTEGER PRIMARY KEY REFERENCES entries (id) ON DELETE CASCADE,
+    {_ENTRY},
     {", ".join(f"{quote_name(name)} {column.type}" for name, column in STANDARD_COLUMNS.items())},
     {_CHECKSUM} INTEGER
 );
-CREATE TABLE descriptors (
-    entry INTEGER PRIMARY KEY REFERENCES entries (id) ON DELETE CASCADE,
-    curves BLOB NOT NULL,
-    moments BLOB NOT NULL,
-    {_CHECKSUM} INTEGER
-);
-CREATE TABLE failures (
-    file TEXT PRIMARY KEY,
-    hash TEXT NOT NULL,
-    reason TEXT NOT NULL,
-    {_CHECKSUM} INTEGER
-);
+CREATE TABLE descriptors ({_ENTRY}, curves BLOB NOT NULL, moments BLOB NOT NULL, {_CHECKSUM} INTEGER);
+CREATE TABLE failures (file TEXT PRIMARY KEY, hash TEXT NOT NULL, reason TEXT NOT NULL, {_CHECKSUM} INTEGER);
 CREATE TABLE summaries (id INTEGER PRIMARY KEY CHECK (id = 1), arrays BLOB NOT NULL, {_CHECKSUM} INTEGER)
 """.split(";")
 )
@@ -75,18 +46,7 @@ of the ink. `picture` is the thumbnail of the ink, a PNG file. `curves` contains
 are derived from the descriptors and recomputed when necessary.
 """
 
-_FIELDS = {
-    spec.table: tuple(spec.fields)
-    for spec in (
-        records.SETTINGS,
-        records.ENTRIES,
-        records.THUMBNAILS,
-        records.make_metadata_spec(STANDARD_COLUMNS),
-        records.DESCRIPTORS,
-        records.FAILURES,
-        records.SUMMARIES,
-    )
-}
+_FIELDS = {spec.table: tuple(spec.fields) for spec in records.TABLES}
 
 _COLUMNS: dict[int, dict[str, tuple[str, ...]]] = {
     1: {table: fields for table, fields in _FIELDS.items() if table != "pictures"}
@@ -110,9 +70,9 @@ VIEWS: dict[int, tuple[str, ...]] = {
 """Statements that create views, private to a connection, which show the tables of an earlier version."""
 
 
-def create_tables(db: sqlite3.Connection) -> None:
+def create(db: sqlite3.Connection) -> None:
     """Create the tables of the current version in an empty database, within a transaction."""
-    for statement in CREATE_STATEMENTS:
+    for statement in STATEMENTS:
         db.execute(statement)
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     db.execute(f"PRAGMA user_version = {VERSION}")

@@ -1,33 +1,60 @@
-"""Searching a catalogue for the mark in an image."""
+"""Searching a catalogue for the mark in an image.
+
+The entries with the nearest descriptors are ranked by their score, the misfit of their lines plus a quarter of the
+distance of their descriptors. A match is prominent if its score is small compared with those of the nearest entries:
+
+    prominence = (median of the scores of the `N_NEAREST` nearest entries) / (score of the match).
+"""
 
 import os
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt._text import printable
-from radoncdt._validation import levels_to_the_caller
-from radoncdt.catalogue.calibration import Calibration
+from radoncdt import _threads
+from radoncdt._geometry import ink_box
+from radoncdt._text import escape_unprintable
+from radoncdt._typing import Floats
+from radoncdt._validation import find_stacklevel
+from radoncdt.catalogue import records
 from radoncdt.catalogue.index import StoredIndex
-from radoncdt.catalogue.line_fit import find_line_points
-from radoncdt.catalogue.ranking import MIN_FITTED, N_NEAREST, Shape, compute_prominence, score_entries
-from radoncdt.catalogue.reader import measure_box
+from radoncdt.catalogue.line_fit import LineFit, find_line_points, find_thumbnail_points, fit_lines
 from radoncdt.catalogue.snapshot import Snapshot
 from radoncdt.ink import InkOptions, find_ink, read_ink
 from radoncdt.ink.extraction import assess_ink
-from radoncdt.matching.descriptors import DescriptorSettings, describe_batch
+from radoncdt.matching.alignment import find_registration
+from radoncdt.matching.descriptors import Descriptors, DescriptorSettings, describe_batch
 from radoncdt.matching.plausible import Plausible
 from radoncdt.matching.registration import Registration
 from radoncdt.measures import Batch
 
-__all__ = ["Match", "Query", "SearchOptions", "SearchResult", "read_query", "search"]
+__all__ = [
+    "DEFAULT_LIMITS", "MIN_FITTED", "N_NEAREST", "Match", "Query", "SearchOptions", "SearchResult", "Shape",
+    "compute_prominence", "read_query", "score_entries", "search",
+]  # fmt: skip
 
+DEFAULT_LIMITS = Plausible(max_aspect=4.0, max_shear=60.0)
+"""The maps that a search admits by default. Photographs are not more oblique."""
+
+N_NEAREST = 11  # entries of the median score; a few entries of the same mark do not change the median of 11 scores
+MIN_FITTED = 20  # nearest entries whose lines are fitted at least; the best of them is nearly always the best of all
 _N_MORE = 10  # entries beyond those that are returned whose lines are fitted
+_DISTANCE_WEIGHT = 0.25  # weight of the descriptor distance in the score
+_FIT_WORK = 16_000_000  # work of one line fit, in the units of `_threads`
 _SIZES_BLOCK = 1024  # entries whose sizes are read at a time
 _SIZE_RATIO = 1.25  # largest ratio of equal sizes, because marks are measured by hand and paper shrinks
+
+
+class Shape(NamedTuple):
+    """The shape of a mark."""
+
+    descriptor: Descriptors
+    points: Floats
+    """Points (n, 2) on its centre lines."""
 
 
 class Query(NamedTuple):
@@ -90,10 +117,10 @@ class SearchResult(NamedTuple):
 def read_query(image: Any, ink: dict[str, Any], settings: DescriptorSettings, n_jobs: int | None) -> Query:
     """Read an image file or an array to search for."""
     is_file = isinstance(image, (str, os.PathLike))
-    name = printable(image) if is_file else "image"
+    name = escape_unprintable(image) if is_file else "image"
     found = read_ink(image, **ink) if is_file else find_ink(image, **ink)
     if warning := assess_ink(found, InkOptions(**ink)):
-        warnings.warn(f"{name}: {warning}", stacklevel=levels_to_the_caller())
+        warnings.warn(f"{name}: {warning}", stacklevel=find_stacklevel())
     shape = Shape(describe_batch(Batch.read(found), settings, n_jobs), find_line_points(found))
     return Query(name, os.fspath(image) if is_file else None, found, shape)
 
@@ -103,10 +130,13 @@ def search(
     index: StoredIndex,
     query: Query,
     options: SearchOptions,
-    calibration: Calibration | None,
+    p_value: Callable[[float], float | None] | None,
     n_jobs: int | None,
 ) -> SearchResult:
-    """Return the best entries for a query, with their p-values and the maps that lead to them."""
+    """Return the best entries for a query, with the maps that lead to them.
+
+    `p_value` returns the p-value of a match from its prominence; it is None if the catalogue is not calibrated.
+    """
     among = options.among
     if options.size_mm is not None:
         sizes = _select_by_size(snapshot, index, query, options.size_mm)
@@ -121,17 +151,50 @@ def search(
     chosen = numbers[best].tolist()
     entries = {entry.id: entry for entry in snapshot.entries(chosen)}
     metadata = snapshot.metadata(chosen)
-    matches = []
-    for rank, k in enumerate(best, 1):
-        number, score = int(numbers[k]), float(scores[k])
-        p_value = None
-        if calibration is not None and len(numbers) >= N_NEAREST:
-            p_value = calibration.p_value(compute_prominence(score, scores))
-        known = {name: value for name, value in metadata[number].items() if value is not None}
+
+    def make_match(rank: int, k: int) -> Match:
+        number, score, (registration, misfit) = int(numbers[k]), float(scores[k]), fits[k]
+        p = None if p_value is None or len(numbers) < N_NEAREST else p_value(compute_prominence(score, scores))
+        values = {name: value for name, value in metadata[number].items() if value is not None}
         file, distance = entries[number].file, float(distances[k])
-        matches.append(Match(rank, number, file, score, distance, fits[k].misfit, p_value, fits[k].registration, known))
-    thumbnails = snapshot.thumbnails(chosen)
-    return SearchResult(query, tuple(matches), n_admitted, n_compared, thumbnails, calibration is not None)
+        return Match(rank, number, file, score, distance, misfit, p, registration, values)
+
+    matches = tuple(make_match(rank, k) for rank, k in enumerate(best, 1))
+    return SearchResult(query, matches, n_admitted, n_compared, snapshot.thumbnails(chosen), p_value is not None)
+
+
+def score_entries(
+    snapshot: Snapshot,
+    query: Shape,
+    limits: Plausible,
+    distances: Floats,
+    numbers: NDArray[np.int64],
+    n_jobs: int | None,
+) -> tuple[list[LineFit], Floats]:
+    """Fit the lines of a query to some entries at given distances, and return the fits and the scores."""
+    order = np.argsort(numbers)
+    entries, thumbnails = snapshot.descriptors(numbers[order]), snapshot.thumbnails(numbers.tolist())
+    moving = query.descriptor.astype(np.float32)
+    fits: list[Any] = [None] * len(numbers)
+
+    def fit(k: int) -> None:
+        entry, number = entries[k], int(numbers[order[k]])
+        height, width = entry.frames[0].tolist()
+        try:
+            targets = find_thumbnail_points(thumbnails[number], (height, width))
+        except ValueError as error:
+            raise snapshot.damage_error(records.THUMBNAILS, number, str(error)) from error
+        registration = find_registration(moving, entry, limits, n_jobs=1)
+        size = float(np.linalg.det(entry.covariances[0]) ** 0.25)
+        fits[order[k]] = fit_lines(registration, query.points, targets, size, limits)
+
+    _threads.for_each(fit, range(len(numbers)), _threads.count_workers(n_jobs, _FIT_WORK * len(numbers)))
+    return fits, np.array([fit.misfit for fit in fits]) + _DISTANCE_WEIGHT * distances
+
+
+def compute_prominence(score: float, scores: Floats) -> float:
+    """Return the prominence of a match, given the scores of the nearest entries in the order of their distance."""
+    return float(np.median(scores[:N_NEAREST])) / max(score, 1e-9)
 
 
 def _select_by_size(
@@ -142,9 +205,7 @@ def _select_by_size(
     The bounding box of the ink converts pixels to millimetres. Sizes are compared by a measure that is invariant under
     rotations, the fourth root of the determinant of the covariance.
     """
-    width, height = size_mm
-    box_width, box_height = measure_box(query.ink)
-    scale = np.sqrt(width * height / (box_width * box_height))
+    scale = np.sqrt(size_mm[0] * size_mm[1] / query.ink[ink_box(query.ink)].size)
     own = np.linalg.det(query.shape.descriptor.covariances[0]) ** 0.25 * scale
     condition = "SELECT entry FROM metadata WHERE width_mm IS NOT NULL OR height_mm IS NOT NULL"
     sized, other = sorted(row[0] for row in snapshot.rows(condition)), []

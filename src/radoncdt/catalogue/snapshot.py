@@ -2,7 +2,7 @@
 
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt._text import shortened
+from radoncdt._text import shorten
 from radoncdt._validation import ArgumentTypeError
 from radoncdt.catalogue import records, schema
 from radoncdt.catalogue.connection import limit_steps, translate_errors
@@ -26,6 +26,8 @@ MAX_NUMBERS = 1024  # entries that one statement names
 # A damaged or hostile file could make a statement run forever or return rows forever.
 MAX_STEPS, MAX_STEPS_PER_BYTE = 20_000_000, 5  # SQLite VM steps per statement, plus steps per byte of the file
 MAX_RESULT_SIZE = 2**24  # bytes that a statement may return, plus twice the size of the file
+
+_Rows = list[tuple[Any, ...]]
 
 PART_TABLES = ("pictures", "metadata", "descriptors")
 """Tables with one row per entry."""
@@ -45,29 +47,25 @@ class Snapshot:
         self._max_steps, self._max_size = MAX_STEPS + MAX_STEPS_PER_BYTE * size, MAX_RESULT_SIZE + 2 * size
         self._lock = threading.Lock()
 
-    def rows(
-        self, statement: str, values: Sequence[Any] = (), *, max_steps: int | None = None
-    ) -> list[tuple[Any, ...]]:
+    def rows(self, statement: str, values: Sequence[Any] = (), *, max_steps: int | None = None) -> _Rows:
         """Execute a statement and return its rows. The size of the file limits its steps by default."""
         with self._lock, translate_errors(self.path), limit_steps(self.db, max_steps or self._max_steps):
-            return list(self._limit_size(self.db.execute(statement, values)))
-
-    def _limit_size(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-        size = 0
-        for row in rows:
-            size += sum(len(value) for value in row if type(value) in (str, bytes))
-            if size > self._max_size:
-                raise CatalogueError(f"{self.path}: is damaged: rows repeat without end")
-            yield row
+            rows, size = [], 0
+            for row in self.db.execute(statement, values):
+                rows.append(row)
+                size += sum(len(value) for value in row if type(value) in (str, bytes))
+                if size > self._max_size:
+                    raise CatalogueError(f"{self.path}: is damaged: rows repeat without end")
+            return rows
 
     # ------------------------------------------------------------ verified rows
 
-    def read_unverified(self, spec: TableSpec, where: str = "", values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def read_unverified(self, spec: TableSpec, where: str = "", values: Sequence[Any] = ()) -> _Rows:
         """Return rows of a table by key, with all their fields and the checksum."""
         names = ", ".join(map(quote_name, [*spec.fields, schema.CHECKSUM]))
         return self.rows(f"SELECT {names} FROM {spec.table} {where} ORDER BY {quote_name(spec.key)}", values)
 
-    def read(self, spec: TableSpec, where: str = "", values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def read(self, spec: TableSpec, where: str = "", values: Sequence[Any] = ()) -> _Rows:
         """Return rows of a table by key, with all their fields.
 
         Raises
@@ -83,7 +81,7 @@ class Snapshot:
             found.append(tuple(fields))
         return found
 
-    def _read_some(self, spec: TableSpec, numbers: Iterable[int] | None) -> list[tuple[Any, ...]]:
+    def _read_some(self, spec: TableSpec, numbers: Iterable[int] | None) -> _Rows:
         """Return the rows of some entries by number, or of all entries if `numbers` is None."""
         if numbers is None:
             return self.read(spec)
@@ -93,11 +91,9 @@ class Snapshot:
 
     def damage_error(self, spec: TableSpec, key: Any, problem: str) -> CatalogueError:
         """Return the error that names a damaged row."""
-        if spec.key in ("id", "entry") and spec is not records.SUMMARIES:
-            row = f"entry {shortened(repr(key))}"
-            advice = "; remove the entry and add its image again" if type(key) is int else ""
-        else:
-            row, advice = f"{spec.table} {shortened(repr(key))}", ""
+        of_entry = spec is records.ENTRIES or spec.key == "entry"
+        row = f"{'entry' if of_entry else spec.table} {shorten(repr(key))}"
+        advice = "; remove the entry and add its image again" if of_entry and type(key) is int else ""
         return CatalogueError(f"{self.path}: {row} is damaged: {problem}{advice}")
 
     def _check_complete(self, spec: TableSpec, wanted: Sequence[int], found: Iterable[int]) -> None:
@@ -132,7 +128,7 @@ class Snapshot:
         last = self.rows("SELECT seq FROM main.sqlite_sequence WHERE name = 'entries'")
         return (last[0][0] if last else 0), self.count()
 
-    def _select_ids(self, expression: str) -> list[tuple[Any, ...]]:
+    def _select_ids(self, expression: str) -> _Rows:
         """Select an expression of the entry numbers from the small index, or from the table if that is damaged."""
         try:
             return self.rows(f"SELECT {expression} FROM main.entries")
@@ -198,7 +194,7 @@ class Snapshot:
     def thumbnails(self, numbers: Iterable[int]) -> dict[int, bytes]:
         """Return the thumbnails of some entries by number."""
         wanted = list(numbers)
-        found = dict(self._read_some(records.THUMBNAILS, wanted))
+        found: dict[int, bytes] = dict(self._read_some(records.THUMBNAILS, wanted))
         self._check_complete(records.THUMBNAILS, wanted, found.keys())
         return found
 
@@ -208,8 +204,11 @@ class Snapshot:
         rows = self._read_some(records.DESCRIPTORS, wanted)
         self._check_complete(records.DESCRIPTORS, wanted, [row[0] for row in rows])
         frames = np.array([(entry.height, entry.width) for entry in self.entries(wanted)], np.int64).reshape(-1, 2)
-        found = records.unpack_descriptors([row[1:] for row in rows], frames, self.settings)
-        if found is None:
-            bad = next(row for row in rows if records.unpack_descriptors([row[1:]], frames[:1], self.settings) is None)
-            raise self.damage_error(records.DESCRIPTORS, bad[0], records.BAD_DESCRIPTOR)
-        return found
+        settings = self.settings
+        try:
+            return records.unpack_descriptors([row[1:] for row in rows], frames, settings)
+        except ValueError as error:
+            if len(rows) > 1:
+                for number in wanted:
+                    self.descriptors([number])  # finds the first damaged one
+            raise self.damage_error(records.DESCRIPTORS, wanted[0], str(error)) from None

@@ -1,18 +1,27 @@
-"""Workers that read images: this process, processes of this machine, or a Dask cluster."""
+"""Reading image files into entries: by this process, by processes of this machine, or by a Dask cluster."""
 
+import hashlib
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from typing import Any, Protocol
+from io import BytesIO
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from radoncdt import _threads
 from radoncdt._extras import require
+from radoncdt._geometry import ink_box
 from radoncdt.catalogue.paths import make_stored_name
-from radoncdt.catalogue.reader import Task, read_images
-from radoncdt.catalogue.records import Failure, ReadResult
+from radoncdt.catalogue.records import Entry, Failure, NewEntry, ReadResult, format_ink_options, pack_descriptor
+from radoncdt.catalogue.thumbnails import make_thumbnail
+from radoncdt.ink import InkError, InkOptions
+from radoncdt.ink.extraction import assess_ink, extract_steps
+from radoncdt.ink.files import read_bytes, read_image
+from radoncdt.matching.descriptors import DescriptorSettings, describe_batch
+from radoncdt.measures import Batch
 
-__all__ = ["Workers", "choose_workers"]
+__all__ = ["Task", "Workers", "choose_workers"]
 
 DASK_TASK_SIZE = 32  # images per task of a Dask worker
 DASK_TIMEOUT = "20s"  # time to wait for a Dask scheduler to answer
@@ -20,23 +29,47 @@ _MIN_IMAGES = 100  # images that are worth starting processes for
 _MAX_CRASHES = 4  # consecutive worker crashes before giving up
 
 
-class Workers(Protocol):
-    """Workers read the images of tasks."""
+class Task(NamedTuple):
+    """Image files to read, and how to read them."""
 
-    task_size: int
-    """Images per task."""
+    files: tuple[tuple[str, str], ...]
+    """Paths and hashes of their content; "" for files that could not be read."""
+    ink: InkOptions
+    settings: DescriptorSettings
+    folder: Path
+    """The folder of the catalogue."""
 
-    def read(self, tasks: Iterable[Task]) -> Iterator[list[ReadResult]]:
-        """Yield the results of each task, in the order of the tasks."""
+
+def read_images(task: Task) -> list[ReadResult]:
+    """Read the images of a task. A failure does not stop the others."""
+    return [_read_image(file, digest, task) for file, digest in task.files]
+
+
+def _read_image(file: str, digest: str, task: Task) -> ReadResult:
+    name = make_stored_name(file, task.folder)
+    try:
+        data = read_bytes(Path(file))
+        digest = hashlib.sha256(data).hexdigest()  # the file may have changed since it was hashed
+        image = read_image(BytesIO(data), name=file)
+        ink = extract_steps(image, task.ink)[-1].image
+        curves, moments = pack_descriptor(describe_batch(Batch.read(ink), task.settings, 1))
+    except (InkError, MemoryError) as error:
+        return Failure(name, digest, str(error).removeprefix(f"{file}: ") or "not enough memory")
+    except (ValueError, ArithmeticError) as error:  # the measure has no descriptor
+        return Failure(name, digest, f"its ink cannot be described: {error}")
+    (height, width), (box_height, box_width) = ink.shape, ink[ink_box(ink)].shape
+    note = "; ".join(text for text in (image.note, assess_ink(ink, task.ink)) if text)
+    entry = Entry(0, digest, name, format_ink_options(task.ink), width, height, box_width, box_height, note)
+    return NewEntry(entry, make_thumbnail(ink), curves, moments)
 
 
 class OneByOne:
     """This process reads the images one by one."""
 
-    task_size = 1
+    task_size = 1  # images per task
 
     def read(self, tasks: Iterable[Task]) -> Iterator[list[ReadResult]]:
-        """See `Workers`."""
+        """Yield the results of each task, in the order of the tasks."""
         return (read_images(task) for task in tasks)
 
 
@@ -49,7 +82,7 @@ class Processes:
         self.n_jobs = n_jobs
 
     def read(self, tasks: Iterable[Task]) -> Iterator[list[ReadResult]]:
-        """See `Workers`.
+        """Yield the results of each task, in the order of the tasks.
 
         The operating system may kill a process if memory runs out. The unfinished images are then read again one at a
         time. An image that crashes its process again is a failure, and the others continue.
@@ -108,7 +141,7 @@ def _read_one_at_a_time(tasks: Iterable[Task]) -> Iterator[list[ReadResult]]:
 
 
 class Dask:
-    """Workers of a Dask cluster read the images. They must see the same files. Tasks of lost workers are repeated."""
+    """Workers of a Dask cluster read the images. They must see the same files."""
 
     def __init__(self, address: str) -> None:
         self.task_size = DASK_TASK_SIZE
@@ -119,7 +152,7 @@ class Dask:
             raise ConnectionError(f"there is no Dask scheduler at {address}: {error}") from error
 
     def read(self, tasks: Iterable[Task]) -> Iterator[list[ReadResult]]:
-        """See `Workers`."""
+        """Yield the results of each task, in the order of the tasks. Tasks of lost workers are repeated."""
         max_waiting = max(4, 2 * sum(self.client.nthreads().values()))
         waiting: deque[Any] = deque()
         try:
@@ -135,9 +168,12 @@ class Dask:
             self.client.close()
 
 
+Workers = OneByOne | Processes | Dask
+
+
 def choose_workers(n_images: int, n_jobs: int | None, dask: str | None) -> Workers:
     """Return workers for a number of images; `dask` is the address of a Dask scheduler."""
-    several = _threads.n_workers(n_jobs, n_images * _threads.WORTH_A_THREAD) > 1
+    several = _threads.count_workers(n_jobs, n_images * _threads.WORK_PER_THREAD) > 1
     if dask is not None:
         return Dask(dask)
     return Processes(n_jobs) if several and n_images >= _MIN_IMAGES else OneByOne()

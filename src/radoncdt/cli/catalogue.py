@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from radoncdt import _threads
-from radoncdt._text import shortened
+from radoncdt._text import shorten
 from radoncdt._validation import ArgumentValueError
 from radoncdt.catalogue import Added, Catalogue, DamagedEntryWarning
 from radoncdt.catalogue.calibration import DEFAULT_N_MARKS, MIN_ENTRIES, MIN_MARKS
@@ -135,7 +135,7 @@ def _add_add_options(parser: argparse.ArgumentParser) -> None:
 
 def _add(options: argparse.Namespace) -> int:
     ink = read_ink_options(options)
-    _threads.n_workers(options.jobs, 0)  # this and the next checks come before a catalogue is created
+    _threads.count_workers(options.jobs, 0)  # this and the next checks come before a catalogue is created
     for path in options.images:
         if not path.exists() and not path.is_symlink():
             raise ArgumentValueError("images", f"must be a folder or a file, got {path}, which does not exist")
@@ -205,7 +205,7 @@ def _list(options: argparse.Namespace) -> int:
         entries = catalogue.entries(options.where)
     for entry in entries:
         known = [f"{name}: {value}" for name, value in entry.items() if name not in ENTRY_COLUMNS and value is not None]
-        say("  ".join([str(entry["entry"]), entry["file"], *map(shortened, known)]))
+        say("  ".join([str(entry["entry"]), entry["file"], *map(shorten, known)]))
     if not entries:
         complain(f"{options.catalogue}: no entry {'fulfils the condition' if options.where else 'has been added yet'}")
     return 0

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import radoncdt
-from radoncdt._files import write_whole
+from radoncdt._files import write_atomically
 from radoncdt._validation import ArgumentValueError
 from radoncdt.cli.messages import say
 from radoncdt.cli.options import add_ink_options, read_ink_options
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     if options.show is not None:
         write_figure(options.show, radoncdt.plot.steps(steps))
     if options.out is not None:
-        write_whole(options.out, partial(_save, found))
+        write_atomically(options.out, partial(_save, found))
     say(f"{options.file}: {found.shape[1]} × {found.shape[0]} pixels, of which {np.mean(found > 0):.1%} are ink")
     return 0
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from radoncdt._text import printable
+from radoncdt._text import escape_unprintable
 
 if TYPE_CHECKING:
     from radoncdt._validation import ArgumentError
@@ -106,12 +106,12 @@ def suggest(name: str, known: Iterable[str]) -> str:
 
 def say(line: str) -> None:
     """Print a line that may hold names and other texts from outside."""
-    _write(printable(line), sys.stdout)
+    _write(escape_unprintable(line), sys.stdout)
 
 
 def complain(message: str) -> None:
     """Print a problem or a remark on stderr."""
-    _write(f"radoncdt: {printable(message)}", sys.stderr)
+    _write(f"radoncdt: {escape_unprintable(message)}", sys.stderr)
 
 
 def _write(line: str, file: TextIO | None) -> None:

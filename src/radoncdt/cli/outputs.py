@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from radoncdt._extras import require
-from radoncdt._files import write_whole
+from radoncdt._files import write_atomically
 from radoncdt._validation import ArgumentValueError
 
 __all__ = ["check_different", "check_figure", "check_output", "write_bytes", "write_figure"]
@@ -88,9 +88,9 @@ def write_bytes(path: Path, data: str | bytes) -> None:
     def save(file: IO[bytes]) -> None:
         file.write(content)
 
-    write_whole(path, save)
+    write_atomically(path, save)
 
 
 def write_figure(path: Path, figure: Any) -> None:
     """Write a figure of matplotlib."""
-    write_whole(path, partial(figure.savefig, format=path.suffix[1:], dpi=110))
+    write_atomically(path, partial(figure.savefig, format=path.suffix[1:], dpi=110))

@@ -85,7 +85,7 @@ def add_options(reproduce: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Measure what is missing and write the report."""
-    _threads.n_workers(options.jobs, 0)
+    _threads.count_workers(options.jobs, 0)
     run = _prepare(options)
     if run.mnist is not None:
         say(f"digits: {run.mnist.source}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import radoncdt
 from radoncdt._extras import require
-from radoncdt._text import printable
+from radoncdt._text import escape_unprintable
 from radoncdt._validation import ArgumentValueError
 from radoncdt.cli.inputs import Images, add_files_argument, list_files
 from radoncdt.cli.messages import say
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
         for path, image in images:
             figure = _make_figure(window)
             radoncdt.plot.pipeline(image, **counts, axes=figure.subplots(2, 3))
-            figure.suptitle(printable(path.name))
+            figure.suptitle(escape_unprintable(path.name))
             if window:
                 continue
             target = _choose_name(out or Path(), path.stem, written) if in_folder else out

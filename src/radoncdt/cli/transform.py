@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import radoncdt
-from radoncdt._csv import csv_row
-from radoncdt._files import write_whole
-from radoncdt._rcdt import DIRECTIONS, N_COMPONENTS, POOLS, WHITENED_POOLS, check_pool
+from radoncdt._csv import guard_row
+from radoncdt._files import write_atomically
+from radoncdt._plan import DIRECTIONS
+from radoncdt._pooling import N_COMPONENTS, POOLS, WHITENED_POOLS, check_pool
 from radoncdt._validation import ArgumentValueError
 from radoncdt.cli.inputs import Images, add_files_argument, list_files
 from radoncdt.cli.messages import complain, say
@@ -141,13 +142,13 @@ def _write(
         how = {"pool": options.pool, "directions": transformer.directions_, "moments": transformer.moments}
         np.savez_compressed(file, paths=names, features=values, angles=angles, levels=levels, **how)
 
-    write_whole(options.out, save)
+    write_atomically(options.out, save)
 
 
 def _save_csv(file: IO[bytes], names: list[str], columns: list[str], features: NDArray[np.float64]) -> None:
     text = io.TextIOWrapper(file, "utf-8", "surrogateescape", newline="")  # file names may hold any bytes
     writer = csv.writer(text)
     writer.writerow(["file", *columns])
-    writer.writerows(csv_row([name, *row]) for name, row in zip(names, features.tolist()))
+    writer.writerows(guard_row([name, *row]) for name, row in zip(names, features.tolist()))
     text.flush()
     text.detach()

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from radoncdt import _validation
+from radoncdt._push_forward import move_picture
 from radoncdt._typing import Floats, Seed
 from radoncdt._validation import ArgumentTypeError, ArgumentValueError
-from radoncdt.measures import moved_picture
 
 __all__ = ["AffineDistribution", "AffineMaps", "check_images", "make_generator", "move", "random_affine"]
 
@@ -93,23 +93,23 @@ class AffineDistribution:
     fit_canvas: bool = False
 
     def __post_init__(self) -> None:
-        scale = _validation.finite_array(self.scale, "scale")
+        scale = _validation.check_finite_array(self.scale, "scale")
         if scale.shape != (2,) or not 0 < scale[0] <= scale[1]:
             raise ArgumentValueError("scale", f"must be a pair 0 < low ≤ high, got {self.scale!r}")
         for name, most in (("rotation", 360), ("shear", 89), ("shift", 2**20)):
-            _validation.number(getattr(self, name), name, f"a number from 0 to {most}", _from_0_to(most))
+            _validation.check_number(getattr(self, name), name, f"a number from 0 to {most}", _from_0_to(most))
         for name in ("isotropic", "mirror", "whole_degrees", "whole_pixels", "circular", "fit_canvas"):
-            _validation.instance(getattr(self, name), name, bool)
+            _validation.check_instance(getattr(self, name), name, bool)
         for name, whole in (("shear", self.whole_degrees), ("shift", self.whole_pixels)):
             if whole and getattr(self, name) != int(getattr(self, name)):
                 raise ArgumentValueError(name, f"must be a whole number if its values are, got {getattr(self, name)}")
-        steps = _validation.sequence(self.order, "order")
+        steps = _validation.check_sequence(self.order, "order")
         if len(steps) != len(STEPS) or set(steps) != set(STEPS):
             raise ArgumentValueError("order", f"must contain each of {', '.join(STEPS)} once, got {self.order!r}")
 
     def maps(self, n: int, rng: Seed) -> AffineMaps:
         """Draw n maps. The first maps from a generator in the same state do not depend on n."""
-        n = _validation.count(n, "n", 0, _validation.MOST_IMAGES)
+        n = _validation.check_count(n, "n", 0, _validation.MAX_IMAGES)
         scale_x, scale_y, turn, shear_x, shear_y, x, y, mirror = make_generator(rng).random((n, 8)).T
         low, high = self.scale
         scale_x = low + (high - low) * scale_x
@@ -140,7 +140,7 @@ def make_generator(rng: Seed) -> np.random.Generator:
         return rng
     if not isinstance(rng, (int, np.integer)):
         raise ArgumentTypeError("rng", f"must be a numpy Generator or an integer seed, got {rng!r}")
-    return np.random.default_rng(_validation.count(rng, "rng", 0))
+    return np.random.default_rng(_validation.check_count(rng, "rng", 0))
 
 
 def _spread(u: Floats, most: float, whole: bool = False) -> Floats:
@@ -155,13 +155,13 @@ def _matrices(a: Floats, b: Floats, c: Floats, d: Floats) -> Floats:
 
 def check_images(images: ArrayLike) -> NDArray[Any]:
     """Return a stack (n, H, W) of finite numbers: float64 if the images are float64, and float32 otherwise."""
-    stack = _validation.real_array(images, "images")
+    stack = _validation.check_array(images, "images")
     if not isinstance(images, (list, tuple)):
-        _validation.not_in_colours(stack.shape, "images")
+        _validation.check_not_colour(stack.shape, "images")
     if stack.ndim != 3 or 0 in stack.shape[1:]:
         raise ArgumentValueError("images", f"must have shape (n, H, W), got {stack.shape}")
     if stack.dtype.kind == "f" and not np.isfinite(stack).all():
-        raise ArgumentValueError("images", f"must be finite, got {_validation.first_where(~np.isfinite(stack), stack)}")
+        raise ArgumentValueError("images", f"must be finite, got {_validation.show_first(~np.isfinite(stack), stack)}")
     return stack.astype(np.float64 if stack.dtype == np.float64 else np.float32, copy=False)
 
 
@@ -197,7 +197,7 @@ def random_affine(images: ArrayLike, distribution: AffineDistribution, rng: Seed
     True
     """
     stack = check_images(images)
-    _validation.instance(distribution, "distribution", AffineDistribution)
+    _validation.check_instance(distribution, "distribution", AffineDistribution)
     maps = distribution.maps(len(stack), rng)
     return move(stack, maps, circular=distribution.circular, stacklevel=3), maps
 
@@ -210,7 +210,7 @@ def move(stack: NDArray[Any], maps: AffineMaps, *, circular: bool, stacklevel: i
     lost = 0
     for i, (image, matrix, shift, (right, up)) in enumerate(zip(stack, maps.matrices, rest, rolls)):
         margin = int(circular and shift.any())  # one pixel for the part that leaves the canvas
-        picture, whole = moved_picture(image, matrix, shift, margin)
+        picture, whole = move_picture(image, matrix, shift, margin)
         if margin:
             picture = _wrap_margin(picture)
         moved[i] = np.roll(picture, (-up, right), axis=(0, 1)) if circular else picture

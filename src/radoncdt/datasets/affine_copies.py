@@ -75,7 +75,7 @@ def academic(
     """
     names = check_names(classes, "classes")
     drawn = templates(names, size=size, line_width=line_width, canvas=canvas)
-    n = _validation.count(n, "n", 1, _validation.MOST_IMAGES)
+    n = _validation.check_count(n, "n", 1, _validation.MAX_IMAGES)
     sources = [np.broadcast_to(drawn[name], (n, canvas, canvas)) for name in names]
     return _make_copies(sources, np.array(names), rng, distribution, n_maps)
 
@@ -118,8 +118,8 @@ def lin_mnist(
     >>> images, labels, maps = datasets.lin_mnist([1, 5, 7], 50, rng=0, n_maps=10)  # doctest: +SKIP
     """
     mnist = choose_mnist(mnist)
-    n = _validation.count(n, "n", 1, _validation.MOST_IMAGES)
-    canvas = _validation.count(canvas, "canvas", SIDE, _validation.MOST_SIDE)
+    n = _validation.check_count(n, "n", 1, _validation.MAX_IMAGES)
+    canvas = _validation.check_count(canvas, "canvas", SIDE, _validation.MAX_SIDE)
     classes = check_digits(digits, "digits")
     before, after = (canvas - SIDE) // 2, (canvas - SIDE + 1) // 2
     padding = (0, 0), (before, after), (before, after)
@@ -138,11 +138,11 @@ def _make_copies(
 ) -> tuple[Image, NDArray[Any], AffineMaps]:
     """Move the images (n, H, W) of every class; return the copies, their labels and the maps."""
     n, random = len(sources[0]), make_generator(rng)
-    _validation.instance(distribution, "distribution", AffineDistribution)
+    _validation.check_instance(distribution, "distribution", AffineDistribution)
     if n_maps is None:  # one seed per class, so that the first maps of a class do not depend on n
         drawn = [distribution.maps(n, int(seed)) for seed in random.integers(2**63, size=len(sources))]
     else:
-        few = distribution.maps(_validation.count(n_maps, "n_maps", 1, _validation.MOST_IMAGES), random)
+        few = distribution.maps(_validation.check_count(n_maps, "n_maps", 1, _validation.MAX_IMAGES), random)
         drawn = [AffineMaps(*(part[np.arange(n) % n_maps] for part in few))] * len(sources)
     maps = AffineMaps(*(np.concatenate(part) for part in zip(*drawn)))
     images = move(np.concatenate(sources), maps, circular=distribution.circular, stacklevel=4)

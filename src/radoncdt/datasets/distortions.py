@@ -105,8 +105,8 @@ def few_shot(
     >>> images.shape, labels.tolist()
     ((4, 256, 256), ['circle-star1', 'circle-star1', 'shield-square', 'shield-square'])
     """
-    distortion = FEW_SHOT[_validation.choice(name, "name", tuple(FEW_SHOT))]
-    n, random = _validation.count(n, "n", 1, _validation.MOST_IMAGES), make_generator(rng)
+    distortion = FEW_SHOT[_validation.check_choice(name, "name", tuple(FEW_SHOT))]
+    n, random = _validation.check_count(n, "n", 1, _validation.MAX_IMAGES), make_generator(rng)
     amplitude = distortion.amplitude if amplitude is None else amplitude
     dots = distortion.dots if dots is None else dots
     sources = _digits(classes, n, mnist) if name == "linmnist10" else _symbols(classes, n)

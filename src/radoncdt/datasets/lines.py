@@ -48,11 +48,11 @@ def draw(lines: Sequence[ArrayLike], *, size: int = 128, line_width: float = 4.0
            [1. , 1. , 1. , 1. ],
            [0.5, 0.5, 0.5, 0.5]], dtype=float32)
     """
-    size = _validation.count(size, "size", 1, _validation.MOST_SIDE)
-    width = _validation.number(line_width, "line_width", "a positive number", lambda x: x > 0)
+    size = _validation.check_count(size, "size", 1, _validation.MAX_SIDE)
+    width = _validation.check_number(line_width, "line_width", "a positive number", lambda x: x > 0)
     image = np.zeros((size, size))
-    for i, line in enumerate(_validation.sequence(lines, "lines")):
-        corners = _validation.coordinates(line, f"lines[{i}]")
+    for i, line in enumerate(_validation.check_sequence(lines, "lines")):
+        corners = _validation.check_coordinates(line, f"lines[{i}]")
         if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 2:
             raise ArgumentValueError(f"lines[{i}]", f"must have shape (n, 2) with n ≥ 2, got {corners.shape}")
         stroke(image, to_pixels(corners, size), width)

@@ -126,8 +126,8 @@ class Watermarks(Sequence[Mark]):
         rng : numpy Generator or int
             The same seed gives the same marks, maps and lines for every kind.
         """
-        n, random = _validation.count(n, "n", 1, _validation.MOST_IMAGES), make_generator(rng)
-        _validation.choice(kind, "kind", QUERY_KINDS)
+        n, random = _validation.check_count(n, "n", 1, _validation.MAX_IMAGES), make_generator(rng)
+        _validation.check_choice(kind, "kind", QUERY_KINDS)
         chosen = np.concatenate([random.permutation(len(self)) for _ in range(-(-n // len(self)))])[:n]
         maps = MAPS.maps(n, random)
         images = np.zeros((n, QUERY_CANVAS, QUERY_CANVAS), np.float32)
@@ -165,11 +165,11 @@ def watermarks(n: int, seed: int = 0) -> Watermarks:
     ('heart', (256, 256), [-1, -1, -1, -1, -1, -1, -1, -1, 9, 8])
     >>> images, numbers, maps = marks.queries(4, kind="photograph", rng=0)
     """
-    n = _validation.count(n, "n", 1, _validation.MOST_IMAGES)
+    n = _validation.check_count(n, "n", 1, _validation.MAX_IMAGES)
     marks: list[Mark] = []
     twins = np.full(n, -1, np.intp)
     for i in range(n):
-        random = np.random.default_rng([_validation.count(seed, "seed", 0), i])
+        random = np.random.default_rng([_validation.check_count(seed, "seed", 0), i])
         if i % TWINS == TWINS - 1:
             marks.append(_make_twin(marks[-1], random))
             twins[i - 1 : i + 1] = i, i - 1

@@ -99,15 +99,15 @@ def choose_mnist(mnist: Mnist | None) -> Mnist:
     """Return the digits that were given as the argument `mnist`, or load the default ones."""
     if mnist is None:
         return load_mnist()
-    _validation.instance(mnist, "mnist", Mnist)
+    _validation.check_instance(mnist, "mnist", Mnist)
     return mnist
 
 
 def check_digits(values: Any, argument: str) -> list[int]:
     """Return a list of digits, or raise an error about the argument."""
     digits = [
-        _validation.count(digit, f"{argument}[{i}]", 0)
-        for i, digit in enumerate(_validation.sequence(values, argument))
+        _validation.check_count(digit, f"{argument}[{i}]", 0)
+        for i, digit in enumerate(_validation.check_sequence(values, argument))
     ]
     if max(digits) > 9:
         raise ArgumentValueError(argument, f"must be digits, got {max(digits)}")

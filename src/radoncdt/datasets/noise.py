@@ -186,7 +186,7 @@ def _place_within(layer: Floats, random: np.random.Generator, extent: float) -> 
 
 
 def _pair(values: Pair, name: str) -> Pair:
-    pair = _validation.finite_array(values, name)
+    pair = _validation.check_finite_array(values, name)
     if pair.shape != (2,) or not 0 <= pair[0] <= pair[1]:
         raise ArgumentValueError(name, f"must be a pair 0 ≤ low ≤ high, got {values!r}")
     return float(pair[0]), float(pair[1])

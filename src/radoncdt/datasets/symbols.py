@@ -55,8 +55,8 @@ def templates(
     >>> {name: image.shape for name, image in images.items()}
     {'circle-star1': (64, 64), 'shield-triangle': (64, 64)}
     """
-    size = _validation.count(size, "size", 1, _validation.MOST_SIDE)
-    canvas = size if canvas is None else _validation.count(canvas, "canvas", size, _validation.MOST_SIDE)
+    size = _validation.check_count(size, "size", 1, _validation.MAX_SIDE)
+    canvas = size if canvas is None else _validation.check_count(canvas, "canvas", size, _validation.MAX_SIDE)
     if (canvas - size) % 2:
         raise ArgumentValueError("canvas", f"must differ from `size` by an even number, got {canvas} and {size}")
     images = {}
@@ -74,7 +74,8 @@ def templates(
 def check_names(names: Any, argument: str) -> tuple[str, ...]:
     """Return the names as a tuple if all are names of symbols or shapes, or raise an error about the argument."""
     return tuple(
-        _validation.choice(name, argument, (*TEMPLATES, *SHAPES)) for name in _validation.sequence(names, argument)
+        _validation.check_choice(name, argument, (*TEMPLATES, *SHAPES))
+        for name in _validation.check_sequence(names, argument)
     )
 
 

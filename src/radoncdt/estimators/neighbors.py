@@ -43,8 +43,8 @@ class _Neighbors(ImageEstimator):
     n_jobs: Any
 
     def _fit(self, X: Any) -> None:  # noqa: N803
-        _validation.count(self.n_neighbors, "n_neighbors", 1)
-        _threads.n_workers(self.n_jobs, 0)
+        _validation.check_count(self.n_neighbors, "n_neighbors", 1)
+        _threads.count_workers(self.n_jobs, 0)
         limits = Plausible(
             max_aspect=self.max_aspect,
             max_shear=self.max_shear,
@@ -95,7 +95,7 @@ class _Neighbors(ImageEstimator):
         indices : int array (n_queries, n_neighbors)
         """
         check_is_fitted(self)
-        k = _validation.count(self.n_neighbors if n_neighbors is None else n_neighbors, "n_neighbors", 1)
+        k = _validation.check_count(self.n_neighbors if n_neighbors is None else n_neighbors, "n_neighbors", 1)
         queries = self._queries(X)
         there = self.n_samples_fit_ - (X is None)
         if k > there:
@@ -225,7 +225,7 @@ class AffineNeighbors(_Neighbors):
 
 
 def _check_radius(value: object) -> float:
-    return _validation.number(value, "radius", "a number that is not negative", lambda x: x >= 0)
+    return _validation.check_number(value, "radius", "a number that is not negative", lambda x: x >= 0)
 
 
 class AffineNeighborsClassifier(ClassifierMixin, _Neighbors):
@@ -300,7 +300,7 @@ class AffineNeighborsClassifier(ClassifierMixin, _Neighbors):
         y : array (n,)
             The classes of the images.
         """
-        _validation.choice(self.weights, "weights", WEIGHTS)
+        _validation.check_choice(self.weights, "weights", WEIGHTS)
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         labels = column_or_1d(y, warn=True)

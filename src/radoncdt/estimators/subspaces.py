@@ -60,7 +60,7 @@ class NearestSubspaceClassifier(ClassifierMixin, BaseEstimator):
         y : array (n,)
         """
         share = self._share()
-        _validation.instance(self.center, "center", bool)
+        _validation.check_instance(self.center, "center", bool)
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self.classes_, members = np.unique(y, return_inverse=True)
@@ -82,7 +82,7 @@ class NearestSubspaceClassifier(ClassifierMixin, BaseEstimator):
                     "n_components", f"must be between 0 and 1 if it is a float, got {self.n_components!r}"
                 )
             return float(self.n_components)
-        _validation.count(self.n_components, "n_components", 1)
+        _validation.check_count(self.n_components, "n_components", 1)
         return 1.0
 
     def _basis(self, vectors: Floats, share: float) -> Floats:

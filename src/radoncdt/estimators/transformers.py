@@ -13,19 +13,11 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from radoncdt import _threads, _validation
-from radoncdt._cdt import ascending, quantile_levels
+from radoncdt._cdt import enforce_ascending, quantile_levels
 from radoncdt._inverse import inverse_rcdt
-from radoncdt._rcdt import (
-    POOLS,
-    WHITENED_POOLS,
-    Normalisation,
-    check_pool,
-    choose_directions,
-    nrcdt,
-    pooled_nrcdt,
-    rcdt,
-    trimmed_levels,
-)
+from radoncdt._plan import Normalisation
+from radoncdt._pooling import POOLS, WHITENED_POOLS, check_pool, choose_directions, pooled_nrcdt
+from radoncdt._rcdt import choose_levels, nrcdt, rcdt
 from radoncdt._typing import Floats
 from radoncdt._validation import ArgumentValueError
 from radoncdt.directions import Directions
@@ -43,7 +35,7 @@ class ImageEstimator(BaseEstimator):
     def _read(self, X: Any, *, reset: bool) -> Batch:  # noqa: N803
         """Read the images of X, after scikit-learn's checks of tables."""
         if self.image_shape is not None:
-            height, width = _validation.pair_of_sizes(self.image_shape, "image_shape")
+            height, width = _validation.check_image_shape(self.image_shape, "image_shape")
             X = validate_data(self, X, reset=reset, dtype=(np.float64, np.float32))
             if X.shape[1] != height * width:
                 raise ArgumentValueError(
@@ -93,7 +85,7 @@ class _Transformer(TransformerMixin, ImageEstimator):
         y : ignored
         """
         self._check_parameters()
-        _threads.n_workers(self.n_jobs, 0)
+        _threads.count_workers(self.n_jobs, 0)
         directions = Directions.choose(self.n_angles, self.angles)
         levels = self._levels()
         batch = self._read(X, reset=True)
@@ -218,11 +210,11 @@ class RadonCDT(_Transformer):
             Images of mass 1; the features do not contain the mass.
         """
         check_is_fitted(self)
-        features = _validation.finite_array(X, "X")
+        features = _validation.check_finite_array(X, "X")
         n_features = self.angles_.size * self.levels_.size
         if features.ndim != 2 or features.shape[1] != n_features or len(features) == 0:
             raise ArgumentValueError("X", f"must have shape (n, {n_features}), got {features.shape}")
-        values = ascending(features.reshape(-1, self.angles_.size, self.levels_.size), "X")
+        values = enforce_ascending(features.reshape(-1, self.angles_.size, self.levels_.size), "X")
         images = inverse_rcdt(
             values,
             self.image_shape_,
@@ -319,7 +311,7 @@ class NormalizedRadonCDT(_Transformer):
         Normalisation.choose(self.moments, self.directions_, self.nu)
 
     def _levels(self) -> Floats:
-        return trimmed_levels(self.n_levels, self.level_grid, self.trim)
+        return choose_levels(self.n_levels, self.level_grid, self.trim)
 
     def _options(self) -> dict[str, Any]:
         return {

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from radoncdt import _validation
+from radoncdt._geometry import ink_box
 from radoncdt._validation import ArgumentTypeError
 from radoncdt.ink.drawing import find_drawing
 from radoncdt.ink.files import Source, is_array, read_image
@@ -110,7 +111,7 @@ def extract_steps(image: GreyImage, options: InkOptions) -> list[Step]:
     if not keep.any():
         where = " of the region" if options.roi is not None else ""
         raise InkError(f"{image.name}: the mask excludes every pixel{where}")
-    box = _bounding_box(keep)
+    box = ink_box(keep)
     try:
         return _run_steps(image.crop(box), options, keep[box])
     except InkError as error:
@@ -138,14 +139,9 @@ def _remove_specks(mass: Grey, share: float) -> Grey:
 
     numbers, _ = label(mass > 0, np.ones((3, 3), int))
     lengths = np.array([_longer_side(box) for box in find_objects(numbers)])
-    shortest = min(share * _longer_side(_bounding_box(mass > 0)), lengths.max())
+    shortest = min(share * _longer_side(ink_box(mass > 0)), lengths.max())
     stays = np.concatenate([[False], lengths >= shortest])
     return mass if stays[1:].all() else np.where(stays[numbers], mass, 0).astype(np.float32)
-
-
-def _bounding_box(pixels: Mask) -> tuple[slice, slice]:
-    rows, columns = (np.flatnonzero(pixels.any(axis=axis)) for axis in (1, 0))
-    return slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
 
 
 def _longer_side(box: tuple[slice, slice]) -> int:
@@ -155,7 +151,7 @@ def _longer_side(box: tuple[slice, slice]) -> int:
 def _read_steps(source: Source, argument: str, options: InkOptions) -> list[Step]:
     image = read_image(source, argument=argument)
     if image.note:
-        warnings.warn(f"{image.name}: {image.note}", stacklevel=_validation.levels_to_the_caller())
+        warnings.warn(f"{image.name}: {image.note}", stacklevel=_validation.find_stacklevel())
     return extract_steps(image, options)
 
 
@@ -175,7 +171,7 @@ def _read_mask(mask: Any, image: GreyImage) -> Mask:
     if mask is None:
         return np.ones(shape, bool)
     if is_array(mask):
-        keep: Mask = _validation.real_array(mask, "mask") > 0
+        keep: Mask = _validation.check_array(mask, "mask") > 0
     else:
         shown = read_image(mask, argument="mask")
         keep = shown.grey * shown.opacity > 0.5

@@ -68,7 +68,7 @@ def read_image(source: Source, *, argument: str = "source", name: str | None = N
     if isinstance(source, bytes):
         raise ArgumentTypeError(argument, f"must not be bytes; wrap them in io.BytesIO, got {len(source):,} bytes")
     if is_array(source):
-        return GreyImage.from_array(_validation.real_array(source, argument), name)
+        return GreyImage.from_array(_validation.check_array(source, argument), name)
     if isinstance(source, (str, os.PathLike)):
         with _open(Path(source)) as file:
             return _decode(file, name)

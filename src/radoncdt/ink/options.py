@@ -70,17 +70,17 @@ class InkOptions:
 
     def __post_init__(self) -> None:
         hint = "; 'photo' is now called 'watermark'" if self.kind == "photo" else ""
-        _validation.choice(self.kind, "kind", INK_KINDS, hint)
-        _validation.choice(self.ink, "ink", POLARITIES)
+        _validation.check_choice(self.kind, "kind", INK_KINDS, hint)
+        _validation.check_choice(self.ink, "ink", POLARITIES)
         if self.threshold is not None:
             most, what = (1, "a number between 0 and 1") if self.kind == "drawing" else (np.inf, "a positive number")
-            _validation.number(self.threshold, "threshold", what, lambda x: 0 < x < most)
+            _validation.check_number(self.threshold, "threshold", what, lambda x: 0 < x < most)
         if self.low is not None:
-            _validation.number(self.low, "low", "a number that is not negative", lambda x: x >= 0)
+            _validation.check_number(self.low, "low", "a number that is not negative", lambda x: x >= 0)
         if self.specks is not None:
-            _validation.number(self.specks, "specks", "a number from 0 to 1", lambda x: 0 <= x <= 1)
+            _validation.check_number(self.specks, "specks", "a number from 0 to 1", lambda x: 0 <= x <= 1)
         if self.max_side is not None:
-            _validation.count(self.max_side, "max_side", MIN_SIDE)
+            _validation.check_count(self.max_side, "max_side", MIN_SIDE)
         if self.roi is not None:
             object.__setattr__(self, "roi", _check_roi(self.roi))
         for name, kinds in _KINDS_OF_OPTION.items():
@@ -95,7 +95,7 @@ class InkOptions:
 
 def _check_roi(roi: Any) -> tuple[int, int, int, int]:
     try:
-        x, y, width, height = (_validation.count(value, "roi", 0) for value in roi)
+        x, y, width, height = (_validation.check_count(value, "roi", 0) for value in roi)
     except (TypeError, ValueError):
         raise ArgumentValueError(
             "roi", f"must be four integers x, y, width and height that are not negative, got {roi!r}"

@@ -21,7 +21,7 @@ ROWS, COLUMNS = 32, 16
 """Numbers of descriptors that are compared with each other before the next are loaded; they fit into a core's cache."""
 
 PAIR_WORK = 4
-"""Cost of comparing two descriptors, per value of a descriptor, in the units of `_threads.n_workers`."""
+"""Cost of comparing two descriptors, per value of a descriptor, in the units of `_threads.count_workers`."""
 
 
 def affine_distances(
@@ -65,7 +65,7 @@ def affine_distances(
            [0.  ]])
     """
     limits = Plausible() if limits is None else limits
-    _validation.instance(limits, "limits", Plausible)
+    _validation.check_instance(limits, "limits", Plausible)
     if B is None:
         first = second = read_descriptors(A, "A", settings, None, n_jobs)
     else:
@@ -112,5 +112,5 @@ def compute_distances(
     blocks = itertools.product(range(0, len(first), ROWS), range(0, len(second), COLUMNS))
     work = PAIR_WORK * distances.size * first.settings.n_angles * first.settings.n_levels
     upper = (block for block in blocks if not symmetric or block[1] + COLUMNS > block[0])
-    _threads.for_each(fill, upper, _threads.n_workers(n_jobs, work))
+    _threads.for_each(fill, upper, _threads.count_workers(n_jobs, work))
     return distances + np.triu(distances, 1).T if symmetric else distances

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from radoncdt import _kernels, _validation
-from radoncdt._typing import Floats
+from radoncdt._geometry import full_circle, inverse_square_root, rotation, square_root
 from radoncdt._validation import ArgumentValueError
 from radoncdt.directions import equispaced_angles
 from radoncdt.matching.affine_distance import read_pair
@@ -106,14 +106,14 @@ def find_registration(
     n_jobs: int | None = -1,
 ) -> Registration:
     """Do what `register` does, without a warning if the map is not credible."""
-    _validation.instance(limits, "limits", Plausible)
+    _validation.check_instance(limits, "limits", Plausible)
     first, second = read_pair(moving, "moving", fixed, "fixed", settings, n_jobs)
     for name, some in (("moving", first), ("fixed", second)):
         if len(some) != 1:
             raise ArgumentValueError(name, f"must be one measure, got {len(some)}; `affine_distances` compares many")
     allowance = first.settings.grid_distance
     if tolerance is not None:
-        allowance = _validation.number(tolerance, "tolerance", "a number that is not negative", lambda x: x >= 0)
+        allowance = _validation.check_number(tolerance, "tolerance", "a number that is not negative", lambda x: x >= 0)
     peaks = _find_peaks(first, second, limits, allowance)
     if not peaks:
         every = _find_peaks(first, second, Plausible(reflections=limits.reflections), 0.0)
@@ -148,7 +148,7 @@ def _refine_map(
 ) -> Registration:
     """Refine a map, as far as it stays plausible. `target` describes the fixed measure."""
     angles = equispaced_angles(target.settings.n_angles)
-    whitening = np.linalg.inv(square_root(target.covariances[0]))
+    whitening = inverse_square_root(target.covariances[0])
     matrix, shift = refine(
         moving,
         fixed,
@@ -208,7 +208,7 @@ def _find_peaks(moving: Descriptors, fixed: Descriptors, limits: Plausible, tole
     squares = norms - 2 * correlations
     rough = np.sqrt(np.maximum(squares, 0))
     peaks &= rough <= rough.min() + tolerance + 1e-6
-    circle = np.concatenate([moving.values[0], -moving.values[0, :, ::-1]])
+    circle = full_circle(moving.values[0])
     steps = np.arange(n_angles)
     found = []
     for mirrored, step in np.argwhere(peaks):
@@ -267,12 +267,12 @@ def _compute_maps(
     """The maps that belong to rotations of the whitened measures, with their misfits."""
     (height, width), (fixed_height, fixed_width) = moving.frames[0].tolist(), fixed.frames[0].tolist()
     frames = (height, width), (fixed_height, fixed_width)
-    root, inverse = square_root(fixed.covariances[0]), np.linalg.inv(square_root(moving.covariances[0]))
+    root, inverse = square_root(fixed.covariances[0]), inverse_square_root(moving.covariances[0])
     found = []
 
     def at(angle: float, peak: _Peak) -> Registration:
-        c, s, sign = np.cos(angle), np.sin(angle), -1.0 if peak.mirrored else 1.0
-        matrix = root @ np.array([[c, -s * sign], [s, c * sign]]) @ inverse
+        mirror = np.array([1.0, -1.0 if peak.mirrored else 1.0])
+        matrix = root @ (rotation(angle) * mirror) @ inverse
         shift = fixed.means[0] - matrix @ moving.means[0]
         grid_distance = moving.settings.grid_distance
         return Registration(matrix, shift, peak.distance, peak.mirrored, frames=frames, grid_distance=grid_distance)
@@ -288,18 +288,3 @@ def _compute_maps(
             registration = replace(registration, matrix=matrix, shift=fixed.means[0] - matrix @ moving.means[0])
         found.append((registration, misfit))
     return found
-
-
-def square_root(covariance: Floats) -> Floats:
-    """Σ^{1/2} of a covariance (2, 2): (Σ + √det) over √(trace + 2√det).
-
-    >>> from radoncdt.matching.alignment import square_root
-    >>> square_root(np.diag([4.0, 9.0]))
-    array([[2., 0.],
-           [0., 3.]])
-    """
-    size = np.trace(covariance)  # products of tiny numbers might vanish
-    (xx, xy), (_, yy) = covariance / size
-    root = np.sqrt(xx * yy - xy * xy)
-    result: Floats = np.sqrt(size / (1 + 2 * root)) * np.array([[xx + root, xy], [xy, yy + root]])
-    return result

@@ -19,9 +19,11 @@ from numpy.typing import DTypeLike, NDArray
 
 from radoncdt import _validation
 from radoncdt._bright_paper import read_measures
-from radoncdt._files import write_whole
+from radoncdt._files import write_atomically
+from radoncdt._geometry import full_circle
 from radoncdt._interface import KEPT, LANES, Waves
-from radoncdt._rcdt import Normalisation, trimmed_levels, whitened_nrcdt
+from radoncdt._plan import Normalisation
+from radoncdt._rcdt import choose_levels, whitened_nrcdt
 from radoncdt._typing import Floats
 from radoncdt._validation import ArgumentTypeError, ArgumentValueError
 from radoncdt.measures import Batch, Measures, PointCloud
@@ -80,11 +82,11 @@ class DescriptorSettings:
     trim: float = 0.0
 
     def __post_init__(self) -> None:
-        _validation.choice(self.moments, "moments", MOMENTS)
+        _validation.check_choice(self.moments, "moments", MOMENTS)
         normalisation = Normalisation.choose(self.moments, "whitened", self.nu)
-        trimmed_levels(self.n_levels, "midpoint", self.trim)
+        choose_levels(self.n_levels, "midpoint", self.trim)
         values = {
-            "n_angles": _validation.count(self.n_angles, "n_angles", 1, _validation.MOST_ANGLES),
+            "n_angles": _validation.check_count(self.n_angles, "n_angles", 1, _validation.MAX_ANGLES),
             "n_levels": int(self.n_levels),
             "nu": normalisation.nu or NU,
             "trim": float(self.trim),
@@ -95,7 +97,7 @@ class DescriptorSettings:
     @property
     def levels(self) -> Floats:
         """The levels t of the quantile functions."""
-        return trimmed_levels(self.n_levels, "midpoint", self.trim)
+        return choose_levels(self.n_levels, "midpoint", self.trim)
 
     @property
     def grid_distance(self) -> float:
@@ -192,9 +194,9 @@ class Descriptors:
         >>> len(Descriptors.concatenate([squares, triangles]))
         4
         """
-        parts = _validation.sequence(parts, "parts")
+        parts = _validation.check_sequence(parts, "parts")
         for k, some in enumerate(parts):
-            _validation.instance(some, f"parts[{k}]", Descriptors)
+            _validation.check_instance(some, f"parts[{k}]", Descriptors)
             check_settings(parts[0], "parts[0]", some, f"parts[{k}]")
         return Descriptors(
             np.concatenate([some.values for some in parts]),
@@ -243,7 +245,7 @@ class Descriptors:
         target = _append_ending(path)
         if not target.parent.is_dir():
             raise FileNotFoundError(f"`path` must be in a folder that exists, got {path}")
-        write_whole(target, write)
+        write_atomically(target, write)
 
     @classmethod
     def load(cls, path: str | PathLike[str] | IO[bytes]) -> "Descriptors":
@@ -332,8 +334,7 @@ def compute_spectrum(values: NDArray[Any]) -> NDArray[np.complex128]:
     n, n_angles, n_levels = values.shape
     halves = (n_levels + 1) // 2
     circle = np.empty((n, halves, 2 * n_angles))
-    circle[:, :, :n_angles] = values[:, :, :halves].swapaxes(1, 2)
-    circle[:, :, n_angles:] = -values[:, :, : -halves - 1 : -1].swapaxes(1, 2)
+    circle[:] = full_circle(values)[:, :, :halves].swapaxes(1, 2)
     circle *= np.sqrt(4 / n_levels) / (2 * n_angles)
     if n_levels % 2:
         circle[:, -1] /= np.sqrt(2)  # the middle level represents only itself
@@ -398,7 +399,8 @@ def describe(
 
 def describe_batch(batch: Batch, settings: DescriptorSettings, n_jobs: int | None) -> Descriptors:
     """Compute the descriptors of measures that have been read."""
-    values, used = whitened_nrcdt(batch, settings.n_angles, settings.levels, settings.moments, settings.nu, n_jobs)
+    normalisation = Normalisation.choose(settings.moments, "whitened", settings.nu)
+    values, used = whitened_nrcdt(batch, settings.n_angles, settings.levels, normalisation, n_jobs)
     frames = [(1, 1) if isinstance(item, PointCloud) else item.shape for item in batch.items]
     covariances = used[:, [2, 3, 3, 4]].reshape(-1, 2, 2)
     return Descriptors(values, used[:, :2].copy(), covariances, np.array(frames, np.int64), settings)
@@ -431,7 +433,7 @@ def read_descriptors(
 ) -> Descriptors:
     """Return descriptors as they are, or describe measures with the given settings, or else with those of `like`."""
     if settings is not None:
-        _validation.instance(settings, "settings", DescriptorSettings)
+        _validation.check_instance(settings, "settings", DescriptorSettings)
     measures = join_descriptors(measures)
     if isinstance(measures, Descriptors):
         if settings not in (None, measures.settings):

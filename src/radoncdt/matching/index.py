@@ -182,4 +182,4 @@ class AffineIndex:
     def _workers(self, queries: Descriptors, n_jobs: int | None) -> int:
         """The number of threads. A query is compared with about one entry in fifty."""
         pairs = len(queries) * len(self.descriptors) // 50
-        return _threads.n_workers(n_jobs, PAIR_WORK * pairs * queries.settings.n_angles * queries.settings.n_levels)
+        return _threads.count_workers(n_jobs, PAIR_WORK * pairs * queries.settings.n_angles * queries.settings.n_levels)

@@ -68,9 +68,9 @@ class Plausible:
                 continue
             expected = f"a number of at least {low}" if high == np.inf else f"a number from {low} to {high}"
             is_valid = partial(_is_between, low, high)
-            _validation.number(value, name, expected, is_valid, may_be_infinite=True)
-        _validation.instance(self.similarity, "similarity", bool)
-        _validation.instance(self.reflections, "reflections", bool)
+            _validation.check_number(value, name, expected, is_valid, may_be_infinite=True)
+        _validation.check_instance(self.similarity, "similarity", bool)
+        _validation.check_instance(self.reflections, "reflections", bool)
 
     @property
     def is_limited(self) -> bool:

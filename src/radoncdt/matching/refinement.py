@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from radoncdt._geometry import ink_box
 from radoncdt._typing import Floats
-from radoncdt.measures import Measure, PointCloud, rescaled
+from radoncdt.measures import Measure, PointCloud, rescale
 
 __all__ = ["refine"]
 
@@ -131,9 +132,9 @@ class _Raster:
     @classmethod
     def of(cls, image: NDArray[Any]) -> "_Raster":
         """The full image, cropped to its ink, with a margin of paper."""
-        rows, columns = np.flatnonzero(image.any(axis=1)), np.flatnonzero(image.any(axis=0))
-        ink = image[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1].astype(np.float64)
-        origin = np.array([columns[0] - 2 - (image.shape[1] - 1) / 2, (image.shape[0] - 1) / 2 - rows[0] + 2])
+        rows, columns = ink_box(image)
+        ink = image[rows, columns].astype(np.float64)
+        origin = np.array([columns.start - 2 - (image.shape[1] - 1) / 2, (image.shape[0] - 1) / 2 - rows.start + 2])
         return cls(np.pad(ink / ink.max(), 2), origin, 1.0)
 
     def halve(self) -> "_Raster":
@@ -343,7 +344,7 @@ def _fit_quantiles(
 
 def _find_points_at_levels(cloud: PointCloud, directions: Floats, levels: Floats) -> Floats:
     """The points (2, d·l) of a cloud at which its projections on d directions reach l levels."""
-    shares = rescaled(cloud.weights)
+    shares = rescale(cloud.weights)
     shares = shares / shares.sum()
     chosen = []
     for direction in directions:

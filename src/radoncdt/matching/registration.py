@@ -122,7 +122,7 @@ class Registration:
         """
         if isinstance(moving, PointCloud):
             return PointCloud(self.apply(moving.points), moving.weights)
-        array = _validation.real_array(moving, "moving")
+        array = _validation.check_array(moving, "moving")
         if array.shape == self.frames[0]:
             return self._move_image(array)
         if array.ndim == 0 or array.shape[-1] != 2:
@@ -131,7 +131,7 @@ class Registration:
                 "must be a PointCloud, points of shape (…, 2), or an image of the shape that was registered, "
                 f"{self.frames[0]}, got shape {array.shape}",
             )
-        points: Floats = _validation.coordinates(array, "moving") @ self.matrix.T + self.shift
+        points: Floats = _validation.check_coordinates(array, "moving") @ self.matrix.T + self.shift
         return points
 
     def _move_image(self, image: NDArray[Any]) -> NDArray[Any]:
@@ -141,7 +141,7 @@ class Registration:
             raise ArgumentValueError(
                 "moving", "must hold points, because the fixed measure is not an image, got an image"
             )
-        values = _validation.finite_array(image, "moving").astype(precision(image.dtype))
+        values = _validation.check_finite_array(image, "moving").astype(precision(image.dtype))
         swap = [1, 0, 2]  # SciPy takes rows before columns
         back = np.linalg.inv(self.pixel_matrix)[np.ix_(swap, swap)]
         moved: NDArray[Any] = affine_transform(

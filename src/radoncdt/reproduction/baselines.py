@@ -77,7 +77,7 @@ def _map_images(function: Callable[[NDArray[Any]], Any], images: NDArray[Any], n
     def fill(i: int) -> None:
         rows[i] = function(images[i])
 
-    _threads.for_each(fill, range(len(images)), _threads.n_workers(n_jobs, len(images) * _threads.WORTH_A_THREAD))
+    _threads.for_each(fill, range(len(images)), _threads.count_workers(n_jobs, len(images) * _threads.WORK_PER_THREAD))
     return np.array(rows, np.float64)
 
 

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import datasets
-from radoncdt._rcdt import max_nrcdt, nrcdt, rcdt
+from radoncdt._pooling import max_nrcdt
+from radoncdt._rcdt import nrcdt, rcdt
 from radoncdt.directions import equispaced_angles
 from radoncdt.reproduction.measurement import Measurand, group_by
 

@@ -9,9 +9,9 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import IO, Any
 
-from radoncdt._csv import csv_table
+from radoncdt._csv import encode_table
 from radoncdt._extras import require
-from radoncdt._files import write_whole
+from radoncdt._files import write_atomically
 from radoncdt.reproduction.figures import CAPTIONS, draw_figures
 from radoncdt.reproduction.measurement import Summary
 from radoncdt.reproduction.protocol import Cell
@@ -43,7 +43,7 @@ def write_report(run: Run) -> Outcome:
     for name, figure in figures.items():
         files |= {f"figures/{name}.{form}": _save_figure(figure, form) for form in ("png", "svg")}
     for name, records in _list_records(outcome).items():
-        files[f"{name}.csv"] = csv_table(records[0], (record.values() for record in records))
+        files[f"{name}.csv"] = encode_table(records[0], (record.values() for record in records))
         files[f"{name}.json"] = _encode_json(records)
     files["results.json"] = _encode_json([summary.record() for summary in outcome.cells])
     files["setup.json"] = _encode_json(_describe_run(outcome))
@@ -52,7 +52,7 @@ def write_report(run: Run) -> Outcome:
     if figures:
         (run.folder / "figures").mkdir(exist_ok=True)
     for name, content in files.items():
-        write_whole(run.folder / name, partial(_write, content))
+        write_atomically(run.folder / name, partial(_write, content))
     possible = {f"{name}.{form}" for name in _RECORDS for form in ("csv", "json")}
     possible |= {f"figures/{name}.{form}" for name in CAPTIONS for form in ("png", "svg")}
     for name in possible - files.keys():

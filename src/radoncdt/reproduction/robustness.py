@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import datasets
-from radoncdt._rcdt import pooled_nrcdt, rcdt
+from radoncdt._pooling import pooled_nrcdt
+from radoncdt._rcdt import rcdt
 from radoncdt.matching.affine_distance import affine_distances
 from radoncdt.matching.descriptors import describe
 from radoncdt.matching.plausible import Plausible

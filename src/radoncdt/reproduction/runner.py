@@ -65,17 +65,17 @@ class Choice:
             ("parts", PARTS, MORE_PARTS, "all"),
             ("protocols", PROTOCOLS, (), "both"),
         ):
-            given = _validation.sequence(getattr(self, name), name, alone=True)
+            given = _validation.check_sequence(getattr(self, name), name, allow_string=True)
             for value in given:
-                _validation.choice(value, name, (*options, *more, every))
+                _validation.check_choice(value, name, (*options, *more, every))
             wanted = {*given, *(options if every in given else ())}
             object.__setattr__(self, name, tuple(option for option in (*options, *more) if option in wanted))
         for name, least in (("draws", 1), ("repetitions", 1), ("seed", 0)):
-            _validation.count(getattr(self, name), name, least)
+            _validation.check_count(getattr(self, name), name, least)
         for name, least in (("angles", 1), ("sizes", N_FOLDS)):
             if getattr(self, name) is not None:
-                given = _validation.sequence(getattr(self, name), name)
-                values = tuple(_validation.count(value, name, least) for value in given)
+                given = _validation.check_sequence(getattr(self, name), name)
+                values = tuple(_validation.check_count(value, name, least) for value in given)
                 if len(set(values)) < len(values):
                     raise ArgumentValueError(name, f"must be different numbers, got {list(values)}")
                 object.__setattr__(self, name, values)
@@ -189,7 +189,7 @@ class Run:
         tasks = self._list_tasks()
         trials = self._list_missing_trials()
         total = sum(_estimate_cost(cell) for _, cells in tasks for cell in cells) + sum(map(_estimate_cost, trials))
-        workers = _threads.n_workers(n_jobs, len(tasks) * _threads.WORTH_A_THREAD)
+        workers = _threads.count_workers(n_jobs, len(tasks) * _threads.WORK_PER_THREAD)
         counter = Counter(on_progress, total, "measuring")
         with threadpool_limits(1):  # matrix products in several threads may be rounded differently
 

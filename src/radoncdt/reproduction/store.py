@@ -45,7 +45,7 @@ def describe_setup(seed: int, mnist: datasets.Mnist | None) -> dict[str, Any]:
         "seed": seed,
         "radoncdt": radoncdt.__version__,
         "sources": _hash_measuring_code(),
-        "kernels": _kernels.describe(),
+        "kernels": _kernels.identify(),
         "digits": mnist.digest()[:16] if mnist else None,
         "python": platform.python_version(),
         **{name: version(name) for name in _LIBRARIES},

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from radoncdt import datasets
+from radoncdt._push_forward import push_forward
 from radoncdt._rcdt import rcdt
 from radoncdt._typing import Floats
-from radoncdt.measures import Measure, PointCloud, push_forward
+from radoncdt.measures import Measure, PointCloud
 
 __all__ = ["N_ANGLES", "N_LEVELS", "Check", "check_table1"]
 

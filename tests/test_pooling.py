@@ -1,4 +1,4 @@
-"""Whitened directions: affine maps become rotations and reflections of the circle, and more pools become invariant."""
+"""Pools of the NR-CDT: against their slow twins, their invariance, their components, and their directions."""
 
 import re
 from functools import partial
@@ -10,55 +10,77 @@ import reference
 from drawn import clouds, images, matrices, rotation, shifts
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 import radoncdt
-from radoncdt import PointCloud, datasets, push_forward
-from radoncdt._rcdt import POOLS, WHITENED_POOLS
+from radoncdt import PointCloud, _threads, datasets, push_forward
+from radoncdt._numpy import method
+from radoncdt._pooling import POOLS, WHITENED_POOLS
 
 pytestmark = pytest.mark.usefixtures("each_implementation")
 
+RNG = np.random.default_rng(0)
+DRAWING = np.zeros((60, 45))
+DRAWING[10:50, 20:22] = DRAWING[30:32, 5:40] = DRAWING[3, 7] = 1
 N_ANGLES = 12
 CIRCLE = 2 * np.pi * np.arange(2 * N_ANGLES) / (2 * N_ANGLES)
 
 
-def directions_of(covariance, angles):
-    """The angles of Σ^{-1/2}η: the slow, obvious twin."""
-    x, y = reference.root(covariance, -0.5) @ [np.cos(angles), np.sin(angles)]
-    return np.arctan2(y, x)
+def whitened(measure):
+    return radoncdt.nrcdt(measure, angles=CIRCLE, n_levels=16, directions="whitened")
 
 
-def whitened(measure, **options):
-    return radoncdt.nrcdt(measure, angles=CIRCLE, n_levels=16, directions="whitened", **options)
+@pytest.mark.parametrize("pool", POOLS)
+@given(measure=st.one_of(images(), clouds()), n_angles=st.integers(1, 7), n_levels=st.integers(2, 9))
+def test_pools_cover_the_full_circle(pool, measure, n_angles, n_levels):
+    half = radoncdt.nrcdt(measure, n_angles=n_angles, n_levels=n_levels)
+    options = {"n_angles": n_angles, "n_levels": n_levels, "directions": "equispaced"}
+    pooled = radoncdt.pooled_nrcdt(measure, pool=pool, **options)
+    assert_allclose(pooled, method.pool(half, pool), rtol=0, atol=1e-12 * (1 + np.abs(half).max()) * n_angles)
 
 
-@given(images())
-def test_of_images_are_those_of_the_whitened_measure(image):
-    angles = directions_of(radoncdt.covariance(image), CIRCLE)
-    expected = radoncdt.nrcdt(image, angles=angles, n_levels=16)
-    # a direction near a diagonal may take rows or columns, which changes the strips
-    clear = np.abs(np.abs(np.cos(angles)) - np.abs(np.sin(angles))) > 1e-9
-    np.testing.assert_allclose(whitened(image)[clear], expected[clear], atol=1e-6)
+@pytest.mark.parametrize("pool", POOLS)
+def test_pools_cover_the_full_circle_with_the_moments_of_the_levels(pool):
+    half = radoncdt.nrcdt(DRAWING, n_angles=9, moments="levels")
+    pooled = radoncdt.pooled_nrcdt(DRAWING, pool=pool, n_angles=9, moments="levels")
+    assert_allclose(pooled, method.pool(half, pool), atol=1e-10)
 
 
-@given(clouds(least=4))
-def test_of_clouds_are_the_rcdt_of_the_whitened_points(cloud):
-    points = (cloud.points - radoncdt.mean(cloud)) @ reference.root(radoncdt.covariance(cloud), -0.5)
-    white = PointCloud(points, cloud.weights)
-    np.testing.assert_allclose(radoncdt.covariance(white), np.eye(2), atol=1e-9)
-    expected = radoncdt.rcdt(white, angles=CIRCLE, n_levels=16)
-    np.testing.assert_allclose(whitened(cloud), expected, atol=1e-7)
+@pytest.mark.parametrize("pool", POOLS)
+def test_pools_ignore_the_order_of_the_angles_and_which_of_two_opposites_is_given(pool):
+    angles = radoncdt.equispaced_angles(12)
+    other = RNG.permutation(angles + np.pi * RNG.integers(-2, 3, 12))
+    a, b = (radoncdt.pooled_nrcdt(DRAWING + 1e-3, pool=pool, angles=x) for x in (angles, other))
+    assert_allclose(a, b, rtol=0, atol=1e-9)
 
 
-@given(clouds(least=4), matrices(condition=20), shifts(), st.integers(0, 2 * N_ANGLES - 1), st.booleans())
-def test_affine_maps_turn_and_mirror_the_circle(cloud, matrix, shift, steps, mirrored):
-    """For maps S R Σ^{-1/2}, S symmetric positive definite and R a rotation by whole steps, exactly."""
-    turn = rotation(steps * np.pi / N_ANGLES) @ np.diag([1, -1 if mirrored else 1])
-    positive = reference.root(matrix @ matrix.T, 0.5)
-    moved = push_forward(cloud, positive @ turn @ reference.root(radoncdt.covariance(cloud), -0.5), shift)
-    before = whitened(cloud)
-    if mirrored:
-        before = np.roll(before[::-1], 1, axis=0)  # η ↦ −η
-    np.testing.assert_allclose(whitened(moved), np.roll(before, steps, axis=0), atol=1e-6)
+@pytest.mark.parametrize("pool", POOLS)
+def test_pools_of_clouds_are_right_where_levels_meet_cumulative_weights(pool):
+    """There −N_θ(1 − t) is not N_{−θ}(t); with 128 equal weights and 64 levels that is everywhere."""
+    cloud = PointCloud(RNG.normal(size=(128, 2)))
+    angles = radoncdt.equispaced_angles(16)
+    options = {"pool": pool, "n_angles": 16, "directions": "equispaced"}
+    opposite = radoncdt.push_forward(cloud, -np.eye(2))
+    pooled = radoncdt.pooled_nrcdt(cloud, **options)
+    around = np.concatenate([radoncdt.nrcdt(cloud, angles=angles), radoncdt.nrcdt(opposite, angles=angles)])
+    assert_allclose(pooled, POOLS[pool](around), atol=1e-12)
+    assert_allclose(radoncdt.pooled_nrcdt(opposite, **options), pooled, atol=1e-12)
+
+
+def test_short_names():
+    assert_array_equal(radoncdt.max_nrcdt(DRAWING), radoncdt.pooled_nrcdt(DRAWING))
+    assert_array_equal(
+        radoncdt.mean_nrcdt(DRAWING, n_angles=5), radoncdt.pooled_nrcdt(DRAWING, pool="mean", n_angles=5)
+    )
+
+
+@pytest.mark.parametrize("n_angles", [1, 2, 3, 5])
+@pytest.mark.parametrize("pool", POOLS)
+def test_more_threads_than_directions(pool, n_angles, monkeypatch):
+    monkeypatch.setattr(_threads, "count_workers", lambda n_jobs, work: n_jobs)
+    options = {"pool": pool, "n_angles": n_angles, "n_levels": 8}
+    expected = radoncdt.pooled_nrcdt(DRAWING, n_jobs=1, **options)
+    assert_array_equal(radoncdt.pooled_nrcdt(DRAWING, n_jobs=4, **options), expected)
 
 
 @given(clouds(least=4), matrices(condition=20), shifts(), st.integers(0, 2 * N_ANGLES - 1), st.booleans())
@@ -197,7 +219,7 @@ AUTO = {
     **dict.fromkeys(("max", "min", "range", "max_abs", "min_abs", "range_abs", "total_variation"), "whitened"),
     **dict.fromkeys(WHITENED_POOLS, "whitened"),
 }
-"""The table in docs/method.md: what directions="auto" stands for; None is the NR-CDT."""
+"""The table in docs/method.md: the directions that "auto" stands for; None is the NR-CDT."""
 
 
 def test_the_table_has_every_pool():
@@ -248,29 +270,3 @@ def test_sorted_and_fourier_have_eight_components_by_default():
         np.testing.assert_array_equal(radoncdt.NormalizedRadonCDT(pool=pool).fit_transform(image), eight)
     assert radoncdt.pooled_nrcdt(image, pool="sorted", n_angles=2, n_levels=5).shape == (1, 4 * 5)
     assert radoncdt.pooled_nrcdt(image, pool="fourier", n_angles=2, n_levels=5).shape == (1, 3 * 5)
-
-
-@pytest.mark.parametrize("width", [1e-7, 1e-10, 1e-13])
-def test_clouds_that_are_all_but_a_line_are_refused(width):
-    cloud = PointCloud([(0, 0), (1, width), (2, -width), (3, 2 * width), (5, 0)])
-    with pytest.raises(ValueError, match=r"`images` must not (be so close to|lie on) one line"):
-        whitened(cloud)
-    for transform in (radoncdt.max_nrcdt, radoncdt.NormalizedRadonCDT().fit_transform):
-        with pytest.raises(ValueError, match=r"must not (be so close to|lie on) one line"):
-            transform([cloud])
-    if width > 1e-12:  # without whitening it has an NR-CDT
-        assert np.isfinite(radoncdt.nrcdt(cloud, n_angles=5)).all()
-        assert np.isfinite(radoncdt.max_nrcdt(cloud, n_angles=5, directions="equispaced")).all()
-
-
-@pytest.mark.parametrize("scale", [1e-140, 1e140])
-def test_tiny_and_huge_clouds_are_like_others(scale):
-    cloud = PointCloud(np.random.default_rng(0).normal(size=(9, 2)))
-    other = PointCloud(cloud.points * scale)
-    np.testing.assert_allclose(whitened(other), whitened(cloud), atol=1e-9)
-    found = radoncdt.register(cloud, other, settings=radoncdt.DescriptorSettings(n_angles=16))
-    np.testing.assert_allclose(found.matrix, np.eye(2) * scale, atol=1e-9 * scale)
-    limited = radoncdt.register(
-        other, cloud, limits=radoncdt.Plausible(similarity=True), settings=radoncdt.DescriptorSettings(n_angles=16)
-    )
-    np.testing.assert_allclose(limited.matrix, np.eye(2) / scale, atol=1e-9 / scale)

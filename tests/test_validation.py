@@ -1,12 +1,15 @@
-"""Every numeric argument of the public functions and estimators refuses what is not a number, or far too large."""
+"""Arguments of the public functions and estimators: invalid numbers and colour images are refused by name."""
 
+import pickle
 from functools import partial
 
 import numpy as np
 import pytest
+from calls import CALLS as MEASURE_CALLS
+from numpy.testing import assert_array_equal
 
 import radoncdt
-from radoncdt import datasets, plot
+from radoncdt import _validation, datasets, plot
 from radoncdt.ink import find_ink
 
 IMAGE = np.tri(9)
@@ -166,3 +169,98 @@ def test_large_powers_are_fine_up_to_a_million():
     samples, others = np.arange(5.0), np.arange(5.0) * 2
     largest = radoncdt.wasserstein(samples, others, np.inf)
     np.testing.assert_allclose(radoncdt.wasserstein(samples, others, 1e6), largest, rtol=1e-5)
+
+
+# ---------------------------------------------------------------- colour images
+
+
+INK = np.zeros((40, 50))
+INK[10:30, 20:23] = INK[18:21, 12:40] = 1
+RGB = np.stack([1 - INK] * 3, axis=-1)
+
+
+@pytest.mark.parametrize("name", MEASURE_CALLS)
+@pytest.mark.parametrize("shape", [(40, 50, 3), (40, 50, 4), (5, 5, 3)])
+def test_colour_images_are_refused(name, shape):
+    with pytest.raises(
+        ValueError, match=r"`(images|measure|X|A)` must .* which looks like .* `radoncdt\.ink\.find_ink`"
+    ):
+        MEASURE_CALLS[name](np.ones(shape))
+
+
+@pytest.mark.parametrize("function", [radoncdt.register, radoncdt.sliced_wasserstein, radoncdt.interpolate])
+def test_pairs_of_colour_images_are_refused(function):
+    more = (0.5,) if function is radoncdt.interpolate else ()
+    for pair, name in (((RGB, INK), "moving|mu|a"), ((INK, RGB), "fixed|nu|b")):
+        with pytest.raises(ValueError, match=rf"`({name})` must .* looks like a colour image"):
+            function(*pair, *more)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "name"),
+    [
+        (np.stack([RGB, RGB]), "images"),
+        ([RGB, RGB], r"images\[0\]"),
+        ([INK, RGB], r"images\[1\]"),
+        (RGB.tolist(), "images"),
+    ],
+    ids=["batch", "list", "mixed", "nested lists"],
+)
+def test_several_colour_images_are_refused(wrong, name):
+    with pytest.raises(ValueError, match=f"`{name}` must .* looks like a colour image"):
+        radoncdt.max_nrcdt(wrong)
+
+
+@pytest.mark.parametrize("shape", [(4, 50, 3), (3, 40, 4), (40, 4, 3), (3, 40, 50), (6, 5, 5), (7, 6, 2)])
+def test_other_stacks_are_stacks(shape):
+    assert radoncdt.max_nrcdt(np.ones(shape), n_angles=4).shape == (shape[0], 64)
+
+
+def test_a_list_is_the_way_to_pass_narrow_images():
+    stack = np.random.default_rng(0).random((6, 9, 3))
+    expected = np.stack([radoncdt.max_nrcdt(image, n_angles=4) for image in stack])
+    assert_array_equal(radoncdt.max_nrcdt(list(stack), n_angles=4), expected)
+    assert_array_equal(radoncdt.NormalizedRadonCDT(4).fit_transform(list(stack)), expected)
+    table = radoncdt.NormalizedRadonCDT(4, image_shape=(9, 3)).fit_transform(stack.reshape(6, -1))
+    assert_array_equal(table, expected)
+    assert len(radoncdt.AffineNeighbors(1, image_shape=(9, 3)).fit(stack.reshape(6, -1)).descriptors_) == 6
+
+
+def test_dask_arrays_of_colour_images_are_refused_at_once():
+    da = pytest.importorskip("dask.array")
+    with pytest.raises(ValueError, match=r"`images` must .* looks like a colour image"):
+        radoncdt.max_nrcdt(da.ones((40, 50, 3), chunks=10))
+    assert radoncdt.max_nrcdt(da.ones((4, 50, 3), chunks=2), n_angles=4).compute().shape == (4, 64)
+
+
+# ---------------------------------------------------------------- errors and warnings
+
+
+@pytest.mark.parametrize("error", [_validation.ArgumentValueError, _validation.ArgumentTypeError])
+def test_errors_carry_the_argument_and_the_problem(error):
+    found = pickle.loads(pickle.dumps(error("n", "must be at least 1, got 0")))
+    assert (found.argument, found.problem) == ("n", "must be at least 1, got 0")
+    assert str(found) == "`n` must be at least 1, got 0"
+
+
+def test_a_string_is_a_sequence_of_one_item_where_that_is_allowed():
+    assert _validation.check_sequence("ab", "names", allow_string=True) == ("ab",)
+    with pytest.raises(TypeError, match="`names` must be a sequence, got the string 'ab'"):
+        _validation.check_sequence("ab", "names")
+    with pytest.raises(ValueError, match="`names` must not be empty"):
+        _validation.check_sequence([], "names", allow_string=True)
+
+
+def test_the_first_bad_value_is_shown_with_its_index():
+    array = np.array([[1.0, -2.0], [-3.0, 4.0]])
+    assert _validation.show_first(array < 0, array) == "-2.0 at [0, 1]"
+    assert _validation.show_first(np.array(True), np.array(5)) == "5"
+
+
+def test_warnings_name_the_line_that_called_the_package():
+    with pytest.warns(UserWarning, match="moved off the canvas") as found:
+        radoncdt.push_forward(IMAGE, np.eye(2), (5, 0))
+    assert found[0].filename == __file__
+    with pytest.warns(UserWarning, match="outside the shape") as found:
+        radoncdt.interpolate(IMAGE, IMAGE, 0.5, shape=(3, 3), n_angles=8, n_levels=8)
+    assert found[0].filename == __file__

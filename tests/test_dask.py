@@ -1,4 +1,4 @@
-"""Dask arrays are transformed lazily."""
+"""Lazy transforms of Dask arrays."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ from numpy.testing import assert_array_equal
 import radoncdt
 
 da = pytest.importorskip("dask.array")
+
 
 IMAGES = np.random.default_rng(0).random((6, 2, 9, 11))
 
@@ -37,9 +38,15 @@ def test_nothing_is_computed_before_it_is_asked_for():
         lazy.compute()
 
 
-def test_a_single_image_and_keywords_work():
+def test_a_single_image_works():
     image = da.from_array(IMAGES[0, 0], chunks=4)
-    assert_array_equal(radoncdt.nrcdt(images=image, n_angles=4).compute(), radoncdt.nrcdt(IMAGES[0, 0], n_angles=4))
+    assert_array_equal(radoncdt.nrcdt(image, n_angles=4).compute(), radoncdt.nrcdt(IMAGES[0, 0], n_angles=4))
+
+
+def test_images_are_positional_as_for_other_arrays():
+    for images in (IMAGES, da.from_array(IMAGES, chunks=2)):
+        with pytest.raises(TypeError, match="positional"):
+            radoncdt.nrcdt(images=images)
 
 
 def test_wrong_options_are_refused_at_once():

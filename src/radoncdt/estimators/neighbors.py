@@ -23,7 +23,9 @@ from radoncdt.matching.descriptors import Descriptors, DescriptorSettings, descr
 from radoncdt.matching.index import AffineIndex
 from radoncdt.matching.plausible import Plausible
 
-WEIGHTS = ("uniform", "distance")
+__all__ = ["AffineNeighbors", "AffineNeighborsClassifier"]
+
+_WEIGHTS = ("uniform", "distance")
 
 
 class _Neighbors(ImageEstimator):
@@ -300,7 +302,7 @@ class AffineNeighborsClassifier(ClassifierMixin, _Neighbors):
         y : array (n,)
             The classes of the images.
         """
-        _validation.check_choice(self.weights, "weights", WEIGHTS)
+        _validation.check_choice(self.weights, "weights", _WEIGHTS)
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         labels = column_or_1d(y, warn=True)

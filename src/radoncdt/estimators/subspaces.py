@@ -13,6 +13,8 @@ from radoncdt import _validation
 from radoncdt._typing import Floats
 from radoncdt._validation import ArgumentValueError
 
+__all__ = ["NearestSubspaceClassifier"]
+
 
 class NearestSubspaceClassifier(ClassifierMixin, BaseEstimator):
     """Classify by the class whose training features span the subspace nearest to a feature vector.

@@ -23,7 +23,9 @@ from radoncdt._validation import ArgumentValueError
 from radoncdt.directions import Directions
 from radoncdt.measures import Batch, PointCloud
 
-MAX_FRAME_SIDE = 2**14
+__all__ = ["ImageEstimator", "NormalizedRadonCDT", "RadonCDT"]
+
+_MAX_FRAME_SIDE = 2**14
 """Largest side, in pixels, of the frame that `fit` stores for PointClouds."""
 
 
@@ -349,7 +351,7 @@ def _compute_frame(batch: Batch) -> tuple[int, int]:
     if isinstance(batch.items, np.ndarray):
         return batch.items.shape[1], batch.items.shape[2]
     shapes = [
-        2 * np.ceil(np.minimum(np.abs(item.points[:, ::-1]).max(axis=0), MAX_FRAME_SIDE / 2)).astype(int) + 1
+        2 * np.ceil(np.minimum(np.abs(item.points[:, ::-1]).max(axis=0), _MAX_FRAME_SIDE / 2)).astype(int) + 1
         if isinstance(item, PointCloud)
         else item.shape
         for item in batch.items

@@ -39,9 +39,10 @@ from benchmarks.timing import time_interleaved
 from radoncdt import datasets
 from radoncdt.matching.affine_distance import compute_distances
 from radoncdt.matching.alignment import find_registration
-from radoncdt.matching.descriptors import ROBUST, compute_spectrum
+from radoncdt.matching.descriptors import compute_spectrum
 from radoncdt.matching.plausible import Plausible
 from radoncdt.matching.registration import CREDIBLE_DISTANCE
+from radoncdt.matching.settings import ROBUST
 
 MAPS = datasets.AffineDistribution(scale=(0.6, 1.3), isotropic=False, mirror=True, rotation=180, shear=30, shift=20)
 EASY = datasets.AffineDistribution(rotation=20, shift=20)

@@ -20,9 +20,10 @@ from radoncdt._progress import track
 from radoncdt._typing import Floats, OnProgress
 from radoncdt._validation import ArgumentValueError
 from radoncdt.ink import InkError, image_files, read_ink
-from radoncdt.matching.descriptors import ROBUST, Descriptors, DescriptorSettings, describe
+from radoncdt.matching.descriptors import Descriptors, describe
 from radoncdt.matching.index import AffineIndex
 from radoncdt.matching.plausible import Plausible
+from radoncdt.matching.settings import ROBUST, DescriptorSettings
 
 __all__ = ["Prediction", "Predictions", "classify_folders", "copy_to_classes"]
 

@@ -13,7 +13,7 @@ from radoncdt.catalogue import DEFAULT_LIMITS, Catalogue
 from radoncdt.cli.options import make_limits, make_type, read_ink_options
 from radoncdt.folders import classify_folders
 from radoncdt.ink import InkOptions, read_ink
-from radoncdt.matching.descriptors import DescriptorSettings
+from radoncdt.matching.settings import DescriptorSettings
 
 INK = ["--kind", "--ink", "--threshold", "--low", "--specks", "--max-side", "--roi", "--mask"]
 MAPS = ["--no-mirror", "--max-aspect", "--max-shear"]

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from radoncdt._text import MAX_LENGTH, shorten
 from radoncdt.catalogue.metadata import STANDARD_COLUMNS
 from radoncdt.ink import InkOptions
-from radoncdt.matching.descriptors import Descriptors, DescriptorSettings
+from radoncdt.matching.descriptors import Descriptors
+from radoncdt.matching.settings import DescriptorSettings
 
 __all__ = [
     "DESCRIPTORS", "ENTRIES", "FAILURES", "SETTINGS", "SUMMARIES", "TABLES", "THUMBNAILS", "Entry",

@@ -27,9 +27,10 @@ from radoncdt.catalogue.snapshot import Snapshot
 from radoncdt.ink import InkOptions, find_ink, read_ink
 from radoncdt.ink.extraction import assess_ink
 from radoncdt.matching.alignment import find_registration
-from radoncdt.matching.descriptors import Descriptors, DescriptorSettings, describe_batch
+from radoncdt.matching.descriptors import Descriptors, describe_batch
 from radoncdt.matching.plausible import Plausible
 from radoncdt.matching.registration import Registration
+from radoncdt.matching.settings import DescriptorSettings
 from radoncdt.measures import Batch
 
 __all__ = [

@@ -17,7 +17,8 @@ from radoncdt.catalogue.connection import limit_steps, translate_errors
 from radoncdt.catalogue.errors import CatalogueError
 from radoncdt.catalogue.metadata import Value, quote_name
 from radoncdt.catalogue.records import Entry, Failure, TableSpec
-from radoncdt.matching.descriptors import Descriptors, DescriptorSettings
+from radoncdt.matching.descriptors import Descriptors
+from radoncdt.matching.settings import DescriptorSettings
 
 __all__ = ["PART_TABLES", "Snapshot", "select_in"]
 

@@ -21,7 +21,7 @@ from radoncdt.catalogue.metadata import MAX_COLUMNS, MetadataError, Value, quote
 from radoncdt.catalogue.paths import find_file
 from radoncdt.catalogue.records import Entry, Failure, NewEntry, ReadResult, TableSpec
 from radoncdt.catalogue.snapshot import MAX_STEPS, PART_TABLES, Snapshot
-from radoncdt.matching.descriptors import DescriptorSettings
+from radoncdt.matching.settings import DescriptorSettings
 
 __all__ = ["DESCRIPTOR_SETTINGS", "Store", "Transaction"]
 

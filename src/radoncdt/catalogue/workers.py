@@ -18,7 +18,8 @@ from radoncdt.catalogue.thumbnails import make_thumbnail
 from radoncdt.ink import InkError, InkOptions
 from radoncdt.ink.extraction import assess_ink, extract_steps
 from radoncdt.ink.files import read_bytes, read_image
-from radoncdt.matching.descriptors import DescriptorSettings, describe_batch
+from radoncdt.matching.descriptors import describe_batch
+from radoncdt.matching.settings import DescriptorSettings
 from radoncdt.measures import Batch
 
 __all__ = ["Task", "Workers", "choose_workers"]

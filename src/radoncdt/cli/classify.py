@@ -19,8 +19,8 @@ from radoncdt.cli.outputs import check_different, check_figure, check_output, wr
 from radoncdt.cli.progress import Bar
 from radoncdt.folders import Predictions, classify_folders, copy_to_classes
 from radoncdt.ink import image_files
-from radoncdt.matching.descriptors import ROBUST, DescriptorSettings
 from radoncdt.matching.plausible import Plausible
+from radoncdt.matching.settings import ROBUST, DescriptorSettings
 
 EPILOG = """\
 The folders in TRAIN_DIR are the classes, each with one or more images. Where images of a TEST folder are in folders

@@ -24,8 +24,8 @@ from radoncdt.cli.outputs import check_different, check_figure, check_output, wr
 from radoncdt.cli.progress import Bar
 from radoncdt.ink import read_ink
 from radoncdt.matching.alignment import find_registration
-from radoncdt.matching.descriptors import ROBUST, DescriptorSettings
 from radoncdt.matching.plausible import Plausible
+from radoncdt.matching.settings import ROBUST, DescriptorSettings
 
 NOT_CREDIBLE = 3  # the exit status for a map that is not credible
 

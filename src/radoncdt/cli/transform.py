@@ -27,7 +27,7 @@ from radoncdt.cli.options import (
 )
 from radoncdt.cli.outputs import check_output
 from radoncdt.cli.progress import Bar
-from radoncdt.matching.descriptors import ROBUST
+from radoncdt.matching.settings import ROBUST
 
 BATCH = 64  # images that are transformed together
 

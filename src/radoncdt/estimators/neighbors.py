@@ -19,9 +19,10 @@ from radoncdt._bright_paper import read_measures
 from radoncdt._typing import Floats
 from radoncdt._validation import ArgumentValueError
 from radoncdt.estimators.transformers import ImageEstimator
-from radoncdt.matching.descriptors import Descriptors, DescriptorSettings, describe_batch, join_descriptors
+from radoncdt.matching.descriptors import Descriptors, describe_batch, join_descriptors
 from radoncdt.matching.index import AffineIndex
 from radoncdt.matching.plausible import Plausible
+from radoncdt.matching.settings import DescriptorSettings
 
 __all__ = ["AffineNeighbors", "AffineNeighborsClassifier"]
 

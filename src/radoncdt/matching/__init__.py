@@ -2,9 +2,10 @@
 
 from radoncdt.matching.affine_distance import affine_distances
 from radoncdt.matching.alignment import register
-from radoncdt.matching.descriptors import Descriptors, DescriptorSettings, describe
+from radoncdt.matching.descriptors import Descriptors, describe
 from radoncdt.matching.plausible import Plausible
 from radoncdt.matching.registration import Registration
+from radoncdt.matching.settings import DescriptorSettings
 
 __all__ = [
     "DescriptorSettings",

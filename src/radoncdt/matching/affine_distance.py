@@ -11,8 +11,9 @@ import numpy as np
 
 from radoncdt import _kernels, _threads, _validation
 from radoncdt._typing import Floats
-from radoncdt.matching.descriptors import Descriptors, DescriptorSettings, check_settings, read_descriptors
+from radoncdt.matching.descriptors import Descriptors, check_settings, read_descriptors
 from radoncdt.matching.plausible import Plausible
+from radoncdt.matching.settings import DescriptorSettings
 from radoncdt.measures import Measures
 
 __all__ = ["PAIR_WORK", "affine_distances", "compute_distances", "read_pair"]

@@ -18,10 +18,11 @@ from radoncdt._geometry import full_circle, inverse_square_root, rotation, squar
 from radoncdt._validation import ArgumentValueError
 from radoncdt.directions import equispaced_angles
 from radoncdt.matching.affine_distance import read_pair
-from radoncdt.matching.descriptors import Descriptors, DescriptorSettings, compute_spectrum, join_descriptors
+from radoncdt.matching.descriptors import Descriptors, compute_spectrum, join_descriptors
 from radoncdt.matching.plausible import Plausible
 from radoncdt.matching.refinement import refine
 from radoncdt.matching.registration import Registration
+from radoncdt.matching.settings import DescriptorSettings
 from radoncdt.measures import Batch, Measure, PointCloud
 
 __all__ = ["find_registration", "register"]

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from radoncdt import _kernels, _threads
 from radoncdt._typing import Floats
 from radoncdt.matching.affine_distance import PAIR_WORK
-from radoncdt.matching.descriptors import Descriptors, DescriptorSettings, compute_spectrum
+from radoncdt.matching.descriptors import Descriptors, compute_spectrum
 from radoncdt.matching.plausible import Plausible
+from radoncdt.matching.settings import DescriptorSettings
 
 __all__ = ["N_SAMPLED", "AffineIndex", "Coordinates", "count_magnitudes", "lower_bounds"]
 

@@ -18,6 +18,7 @@ __all__ = [
     "NEGATIVE",
     "NOT_FINITE",
     "UNSETTLED",
+    "Bending",
     "Images",
     "Kernels",
     "Limits",
@@ -52,6 +53,19 @@ class Limits(NamedTuple):
     """Largest deviation, in radians, of the angle between the images of the axes from a right angle."""
     scale: float
     """Largest change of size: the geometric mean of the two scales is between 1/scale and scale."""
+
+
+class Bending(NamedTuple):
+    """How much an image may bend when it is compared with another."""
+
+    window: int = 2
+    """Largest displacement of a patch, in points of the frame along x and along y."""
+    price: float = 3e-4
+    """Price of a displacement per squared point; the gradients of an image have norm 1."""
+    ridge: float = 0.02
+    """Ridge of the affine map that is fitted to the displacements, as a share of the sum of the weights."""
+    polish: bool = True
+    """Whether the image is also compared after this map."""
 
 
 class Waves(NamedTuple):
@@ -196,6 +210,27 @@ class Kernels(Protocol):
         They are written into `distances` and `numbers`, as many as these arrays hold; unused elements keep their
         values. `bounds` are lower bounds of the distances, ascending in `order`. Equal distances are in the order of
         the numbers. Descriptors that no plausible turn reaches, and number `left_out`, are omitted.
+        """
+
+    def distortions(
+        self,
+        moving: Images,
+        fixed: Images,
+        pairs: NDArray[np.intp],
+        moving_maps: Floats,
+        fixed_maps: Floats,
+        *,
+        side: int,
+        reach: float,
+        bending: Bending,
+    ) -> tuple[Floats, Floats]:
+        """Distortion distances (n,) of pairs (n, 2) of images, and the maps (n, 2, 3) that attain them.
+
+        A pair consists of the numbers of a moving and a fixed image. Both are sampled on a frame of side × side points
+        over [−reach, reach]²; the maps lead from there to the pixels, in the coordinates of `radoncdt.measures`:
+        `moving_maps` (n, 2, 3) for every pair, `fixed_maps` for every fixed image. After a binomial blur, every 3 × 3
+        patch of the gradients of the moving image takes the best patch of the fixed one within the window. The distance
+        is the sum of the squared differences and the prices. With a polish, it is the smaller one of two distances.
         """
 
     def fit(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt._interface import KEPT, LANES, Images, Limits, Waves, precision
+from radoncdt._interface import KEPT, LANES, Bending, Images, Limits, Waves, precision
 from radoncdt._typing import Floats
 
 __all__ = ["FOLDER", "ImageTable", "Library", "address", "load", "path_of", "suffix"]
@@ -31,6 +31,10 @@ NORMALISE, WHITEN, EXTREMES = 1, 2, 4
 
 class _Limits(Structure):
     _fields_ = (("aspect", c_double), ("shear", c_double), ("scale", c_double))
+
+
+class _Bending(Structure):
+    _fields_ = (("window", c_int64), ("price", c_double), ("ridge", c_double), ("polish", c_int))
 
 
 class _Waves(Structure):
@@ -73,6 +77,7 @@ _SIGNATURES = {
     "nearest_f32": "pipipppiipp",
     "nearest_f64": "pipipppiipp",
     "plausible_turns": "pppip",
+    "distortions": "ppipppidpp",
     "fit": "iippipipippddipp",
     "strokes": "piiipd",
 }
@@ -323,6 +328,28 @@ class Library:
             *(byref(_make_waves(x)), i, byref(_make_waves(y)), len(order), byref(matching), address(bounds)),
             *(address(order), left_out, distances.size, address(distances), address(numbers)),
         )
+
+    def distortions(
+        self,
+        moving: Images,
+        fixed: Images,
+        pairs: NDArray[np.intp],
+        moving_maps: Floats,
+        fixed_maps: Floats,
+        *,
+        side: int,
+        reach: float,
+        bending: Bending,
+    ) -> tuple[Floats, Floats]:
+        tables = [ImageTable([np.asarray(image, np.float32) for image in images]) for images in (moving, fixed)]
+        pairs, fixed_maps = np.ascontiguousarray(pairs), np.ascontiguousarray(fixed_maps)
+        maps, distances = np.array(moving_maps, np.float64, order="C"), np.empty(len(pairs))
+        self._call(
+            "distortions",
+            *(address(tables[0].rows), address(tables[1].rows), len(pairs), address(pairs)),
+            *(address(maps), address(fixed_maps), side, reach, byref(_Bending(*bending)), address(distances)),
+        )
+        return distances, maps
 
     # ------------------------------------------------------------ drawings
 

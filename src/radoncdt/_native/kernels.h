@@ -66,6 +66,14 @@ struct Matching {
     const Limits* limits;
 };
 
+// How much an image may bend in a comparison: the largest displacement of a patch in points of the frame, its price per
+// squared point, and whether and with which ridge the displacements are fitted by an affine map.
+struct Bending {
+    Index window;
+    double price, ridge;
+    int polish;
+};
+
 // ---------------------------------------------------------------- functions
 //
 // `radoncdt._interface` documents what the kernels compute. The integers before an array are its shape. A program that
@@ -113,6 +121,9 @@ RADONCDT_EXPORT int radoncdt_transport(Index rows, Index n_a, const double* mass
                                        double* out);
 RADONCDT_EXPORT int radoncdt_plausible_turns(const double* moving, const double* fixed, const Limits* limits,
                                              Index n_angles, double* angles);
+RADONCDT_EXPORT int radoncdt_distortions(const Image* moving, const Image* fixed, Index n, const Index* pairs,
+                                         double* moving_maps, const double* fixed_maps, Index side, double reach,
+                                         const Bending* bending, double* distances);
 RADONCDT_EXPORT int radoncdt_fit(Index n_points, Index n_terms, const double* base, const double* terms, Index n_targets,
                                  const double* targets, Index n_some, const Index* some, Index n_few, const Index* few,
                                  const double* ridge, double size, double most, Index iterations, double* coefficients,

@@ -22,6 +22,8 @@ __all__ = [
     "Images",
     "Kernels",
     "Limits",
+    "Maps",
+    "Prior",
     "Waves",
     "precision",
 ]
@@ -53,6 +55,25 @@ class Limits(NamedTuple):
     """Largest deviation, in radians, of the angle between the images of the axes from a right angle."""
     scale: float
     """Largest change of size: the geometric mean of the two scales is between 1/scale and scale."""
+
+
+class Prior(NamedTuple):
+    """The price of a map, which is added to the squared distance."""
+
+    aspect: float
+    """Price of the squared logarithm of the ratio of the two scales."""
+    rotation: float
+    """Price of 1 − cos ψ, where ψ is the angle of the rotation in the polar decomposition, after mirroring x, if any."""
+
+
+class Maps(NamedTuple):
+    """The maps that a comparison of descriptors admits."""
+
+    reflections: bool = True
+    limits: Limits | None = None
+    """None if all maps are plausible."""
+    prior: Prior | None = None
+    """None if maps have no price."""
 
 
 class Bending(NamedTuple):
@@ -155,17 +176,19 @@ class Kernels(Protocol):
         x: Waves,
         y: Waves,
         *,
-        reflections: bool,
-        limits: Limits | None,
+        maps: Maps,
         ascending: bool,
         rows: tuple[int, int],
         columns: tuple[int, int],
         distances: Floats,
+        turns: NDArray[np.int64] | None = None,
     ) -> None:
         """Root mean square distances, at the best turns, of descriptors of x in `rows` to those of y in `columns`.
 
-        They are written into `distances` (len(x), len(y)). With `ascending`, only pairs whose column is larger than
-        their row are compared. Without limits all maps are plausible.
+        They are written into `distances` (len(x), len(y)), and the turns into `turns`, of the same shape: s steps of
+        the circle, 2·n_angles + s if mirrored, or −1 if none is plausible. With a prior, the distance is the root of
+        the mean square difference plus the price. With `ascending`, only pairs whose column is larger than their row
+        are compared.
         """
 
     def plausible_turns(self, moving: Floats, fixed: Floats, limits: Limits, n_angles: int) -> Floats:
@@ -180,8 +203,7 @@ class Kernels(Protocol):
         i: int,
         y: Waves,
         *,
-        reflections: bool,
-        limits: Limits | None,
+        maps: Maps,
         bounds: Floats,
         left_out: int,
         radius: float,
@@ -197,8 +219,7 @@ class Kernels(Protocol):
         i: int,
         y: Waves,
         *,
-        reflections: bool,
-        limits: Limits | None,
+        maps: Maps,
         bounds: Floats,
         order: NDArray[np.intp],
         left_out: int,

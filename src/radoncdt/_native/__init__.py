@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt._interface import KEPT, LANES, Bending, Images, Limits, Waves, precision
+from radoncdt._interface import KEPT, LANES, Bending, Images, Limits, Maps, Waves, precision
 from radoncdt._typing import Floats
 
 __all__ = ["FOLDER", "ImageTable", "Library", "address", "load", "path_of", "suffix"]
@@ -31,6 +31,10 @@ NORMALISE, WHITEN, EXTREMES = 1, 2, 4
 
 class _Limits(Structure):
     _fields_ = (("aspect", c_double), ("shear", c_double), ("scale", c_double))
+
+
+class _Prior(Structure):
+    _fields_ = (("aspect", c_double), ("rotation", c_double))
 
 
 class _Bending(Structure):
@@ -52,6 +56,7 @@ class _Matching(Structure):
         ("turns", _Turns),
         ("reflections", c_int),
         ("limits", POINTER(_Limits)),
+        ("prior", POINTER(_Prior)),
     )
 
 
@@ -70,8 +75,8 @@ _SIGNATURES = {
     "student_moments": "ipddpp",
     "quantile_masses": "iippipp",
     "transport": "iippoippodp",
-    "least_distances_f32": "pppoiiiiip",
-    "least_distances_f64": "pppoiiiiip",
+    "least_distances_f32": "pppoiiiiipp",
+    "least_distances_f64": "pppoiiiiipp",
     "within_f32": "pipippidp",
     "within_f64": "pipippidp",
     "nearest_f32": "pipipppiipp",
@@ -265,18 +270,18 @@ class Library:
         x: Waves,
         y: Waves,
         *,
-        reflections: bool,
-        limits: Limits | None,
+        maps: Maps,
         ascending: bool,
         rows: tuple[int, int],
         columns: tuple[int, int],
         distances: Floats,
+        turns: NDArray[np.int64] | None = None,
     ) -> None:
-        matching = _make_matching(y, reflections, limits)
+        matching = _make_matching(y, maps)
         self._call(
             f"least_distances_{suffix(y.values.dtype)}",
             *(byref(_make_waves(x)), byref(_make_waves(y)), byref(matching), ascending, *rows, *columns),
-            *(distances.shape[1], address(distances)),
+            *(distances.shape[1], address(distances), None if turns is None else address(turns)),
         )
 
     def plausible_turns(self, moving: Floats, fixed: Floats, limits: Limits, n_angles: int) -> Floats:
@@ -292,13 +297,12 @@ class Library:
         i: int,
         y: Waves,
         *,
-        reflections: bool,
-        limits: Limits | None,
+        maps: Maps,
         bounds: Floats,
         left_out: int,
         radius: float,
     ) -> Floats:
-        matching, bounds = _make_matching(y, reflections, limits), np.ascontiguousarray(bounds)
+        matching, bounds = _make_matching(y, maps), np.ascontiguousarray(bounds)
         distances = np.empty(len(y.values))
         self._call(
             f"within_{suffix(y.values.dtype)}",
@@ -313,15 +317,14 @@ class Library:
         i: int,
         y: Waves,
         *,
-        reflections: bool,
-        limits: Limits | None,
+        maps: Maps,
         bounds: Floats,
         order: NDArray[np.intp],
         left_out: int,
         distances: Floats,
         numbers: NDArray[np.intp],
     ) -> None:
-        matching, bounds = _make_matching(y, reflections, limits), np.ascontiguousarray(bounds)
+        matching, bounds = _make_matching(y, maps), np.ascontiguousarray(bounds)
         order = np.ascontiguousarray(order)
         self._call(
             f"nearest_{suffix(y.values.dtype)}",
@@ -387,12 +390,14 @@ def _make_waves(waves: Waves) -> _Waves:
     return _Waves(*(address(array) for array in waves))
 
 
-def _make_matching(y: Waves, reflections: bool, limits: Limits | None) -> _Matching:
+def _make_matching(y: Waves, maps: Maps) -> _Matching:
     """Make the struct `Matching`. It keeps the turns alive, because the cache may drop them during a call."""
     _, n_angles, n_levels = y.values.shape
     table, codes = _make_turns(n_angles)
     turns = _Turns(address(table), address(codes))
-    matching = _Matching(n_angles, n_levels, turns, reflections, ctypes.pointer(_Limits(*limits)) if limits else None)
+    limits = ctypes.pointer(_Limits(*maps.limits)) if maps.limits else None
+    prior = ctypes.pointer(_Prior(*maps.prior)) if maps.prior else None
+    matching = _Matching(n_angles, n_levels, turns, maps.reflections, limits, prior)
     matching.arrays = table, codes
     return matching
 

@@ -94,7 +94,7 @@ def compute_distances(
     """Distances of all pairs of descriptors; threads compute blocks of them."""
     symmetric = symmetric and not limits.is_limited
     x, y = first.astype(second.values.dtype).waves, second.waves
-    bounds, kernels = limits.bounds if limits.is_limited else None, _kernels.current()
+    maps, kernels = limits.maps, _kernels.current()
     distances = np.zeros((len(first), len(second)))
 
     def fill(block: tuple[int, int]) -> None:
@@ -102,8 +102,7 @@ def compute_distances(
         kernels.least_distances(
             x,
             y,
-            reflections=limits.reflections,
-            limits=bounds,
+            maps=maps,
             ascending=symmetric,
             rows=rows,
             columns=columns,

@@ -88,6 +88,18 @@ def test_the_version_names_the_kernels(capsys):
             ["register", "a.png", "b.png", "--max-apsect=2"],
             "radoncdt: --max-apsect is not an option of `radoncdt register`; did you mean '--max-aspect'?\n",
         ),
+        (
+            ["transform", "a.png", "--ot", "f.npz"],  # the required option is the mistyped one
+            "radoncdt: --ot is not an option of `radoncdt transform`; did you mean '--out'?\n",
+        ),
+        (
+            ["catalogue", "add", "m.db", "--metdata=t.csv"],
+            "radoncdt: --metdata is not an option of `radoncdt catalogue add`; did you mean '--metadata'?\n",
+        ),
+        (["catalogue", "--hlp"], "radoncdt: --hlp is not an option of `radoncdt catalogue`; did you mean '--help'?\n"),
+        (["--verison"], "radoncdt: --verison is not an option of `radoncdt`; did you mean '--version'?\n"),
+        (["register", "a.png", "-x"], "radoncdt: the following arguments are required: FIXED\n"),
+        (["register", "a.png", "b.png", "-x"], "radoncdt: -x is not an option of `radoncdt register`\n"),
         (["register", "a.png", "b.png", "--xyz"], "radoncdt: --xyz is not an option of `radoncdt register`\n"),
         (["register", "a.png", "b.png", "c.png"], "radoncdt: unexpected argument 'c.png'\n"),
         (
@@ -99,6 +111,12 @@ def test_the_version_names_the_kernels(capsys):
 def test_a_mistyped_name_gets_a_suggestion(capsys, arguments, message):
     assert run(*arguments) == 2
     assert capsys.readouterr().err.startswith(message)
+
+
+def test_an_option_may_be_abbreviated_and_a_file_may_look_like_one(folder, capsys):
+    save("--odd.png", 255 - 255 * SHAPE)
+    assert run("transform", "--lev", "8", "--out=f.npz", "--", "--odd.png") == 0
+    assert capsys.readouterr().out == "f.npz: 8 features of 1 images\n"
 
 
 # ---------------------------------------------------------------- errors

@@ -15,6 +15,14 @@ def test_show_writes_the_picture(folder, capsys):
         assert picture.size[0] > 800
 
 
+def test_show_takes_a_number_of_threads(folder, capsys):
+    for jobs in (1, 2):
+        assert run("show", "dark.png", "--out", f"{jobs}.png", "--angles", 8, "--jobs", jobs) == 0
+    assert (folder / "1.png").read_bytes() == (folder / "2.png").read_bytes()
+    assert run("show", "dark.png", "--jobs", 0) == 2
+    assert "--jobs must not be 0" in capsys.readouterr().err
+
+
 def test_show_names_the_picture_where_no_window_can_open(folder, capsys, monkeypatch):
     monkeypatch.setattr(cli.show, "_has_window", lambda: False)
     assert run("show", "dark.png", "text.png", "bright.png", "--angles", 8) == 1

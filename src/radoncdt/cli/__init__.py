@@ -1,7 +1,8 @@
 """The command line: ``radoncdt COMMAND``, one module per command, loaded when its command is called.
 
-The module of a command has the functions ``add_options(parser)`` and ``run(options)``, which returns the exit status,
-and the text `EPILOG`, which ends the help. Errors of the library rise to `main`, which reports them.
+The module of a command has the functions ``add_options(parser)`` and ``run(options)``, and the text `EPILOG`, which
+ends the help. `run` returns the exit status, or None for 0; ``options.on_progress`` moves the progress bar. Errors of
+the library rise to `main`, which reports them.
 """
 
 import argparse
@@ -68,8 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.simplefilter("always", UserWarning)  # the same remark may concern several images
             warnings.showwarning = lambda message, *_, **__: complain(str(message))
             options = parser.parse_args(given)
-            _check_kernels()
-            return int(options.run(options))
+            return _run(options)
     except KeyboardInterrupt:
         complain("interrupted")
         return 130
@@ -78,6 +78,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 141
     except Exception as error:
         return _report(error, parser if options is None else options.parser)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Run a command with the kernels that were chosen and a progress bar, and return the exit status."""
+    from radoncdt.cli.progress import Bar
+
+    _check_kernels()
+    with Bar() as options.on_progress:
+        return options.run(options) or 0
 
 
 def _report(error: Exception, parser: Parser) -> int:

@@ -58,12 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # the encoding of the terminal may lack a character
-    given = sys.argv[1:] if arguments is None else list(arguments)
+    given = (sys.argv[1:] if arguments is None else list(arguments)) or ["--help"]
     parser = _make_parser(given)
-    if not given:
-        parser.print_help()
-        return 0
-    options = None
+    options = argparse.Namespace(parser=parser)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)  # the same remark may concern several images
@@ -77,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
         return 141
     except Exception as error:
-        return _report(error, parser if options is None else options.parser)
+        return _report(error, options.parser)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -117,9 +114,10 @@ def _report(error: Exception, parser: Parser) -> int:
 def _make_parser(arguments: Sequence[str]) -> Parser:
     """Make the parser of all commands. Only the command that is called gets its options, so that no other is loaded."""
     parser = Parser(prog="radoncdt", description=DESCRIPTION)
+    parser.set_defaults(run=lambda _: parser.print_help(), parser=parser)
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and the kernels in use, and exit")
     commands = parser.add_subparsers(metavar="COMMAND")
-    called = next(iter(arguments), None)  # --help and --version end the program
+    called = arguments[0]  # --help and --version end the program
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
         if name == called:

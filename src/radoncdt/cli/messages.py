@@ -55,7 +55,7 @@ class Parser(argparse.ArgumentParser):
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
         """Parse all arguments, and refuse those that no option takes."""
         options, unknown = self.parse_known_args(args, namespace)
-        parser: Parser = getattr(options, "parser", self)
+        parser: Parser = options.parser
         parser._check_options(unknown)
         if unknown:
             parser.error(f"unexpected argument {unknown[0]!r}")

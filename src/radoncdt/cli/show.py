@@ -38,28 +38,29 @@ def run(options: argparse.Namespace) -> int:
     how = {"n_angles": options.angles, "n_levels": options.levels, "n_jobs": options.jobs}
     radoncdt.NormalizedRadonCDT(**how).fit([[[1]]])  # refuses wrong numbers before images are read
     require("matplotlib", "drawing a figure")
+    from matplotlib.figure import Figure
+
     paths, out = list_files("files", options.files), options.out
     in_folder = out is None or out.is_dir()
     if not in_folder and len(paths) > 1:
         raise ArgumentValueError("out", f"must be a folder that exists, for {len(paths)} images, got {out}")
     if not in_folder:
         check_outputs(options, paths, out=FIGURE)
-    window = out is None and _has_window()
+    pyplot = _find_pyplot() if out is None else None
+    make_figure = pyplot.figure if pyplot else Figure
     taken = {path.resolve() for path in paths}  # no figure replaces these
     n_drawn = 0
     for path, image in read_images(paths, ink, options.on_progress, "drawing figures"):
-        figure = _make_figure(window)
+        figure = make_figure(figsize=(12, 7), layout="constrained")
         radoncdt.plot.pipeline(image, **how, axes=figure.subplots(2, 3))
         figure.suptitle(escape_unprintable(path.name))
         n_drawn += 1
-        if not window:
+        if not pyplot:
             target = _choose_name(out or Path(), path.stem, taken) if in_folder else out
             taken.add(target.resolve())
             write_figure(target, figure)
             say(str(target))
-    if window and n_drawn:
-        from matplotlib import pyplot
-
+    if pyplot and n_drawn:
         pyplot.show()
     return 1 if n_drawn < len(paths) else 0
 
@@ -70,19 +71,9 @@ def _choose_name(folder: Path, stem: str, taken: set[Path]) -> Path:
     return next(folder / name for name in names if (folder / name).resolve() not in taken)
 
 
-def _has_window() -> bool:
-    """Return whether matplotlib can open a window."""
+def _find_pyplot() -> Any:
+    """Return matplotlib.pyplot if it can open a window, or None."""
     from matplotlib import pyplot
 
-    return pyplot.get_backend().lower() not in ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template")
-
-
-def _make_figure(window: bool) -> Any:
-    """Return an empty figure, for a window or for a file."""
-    if window:
-        from matplotlib import pyplot
-
-        return pyplot.figure(figsize=(12, 7), layout="constrained")
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(12, 7), layout="constrained")
+    has_window = pyplot.get_backend().lower() not in ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template")
+    return pyplot if has_window else None

@@ -38,25 +38,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add_files_argument(parser)
     add_ink_options(parser)
-    group = add_feature_options(parser, radoncdt.NormalizedRadonCDT(), with_robust=True)
-    group.add_argument(
-        "--pool",
-        choices=[*POOLS, *WHITENED_POOLS, "none"],
-        default="max",
-        metavar="POOL",
-        help=f"how to pool over the circle: {', '.join([*POOLS, *WHITENED_POOLS])}, or none for the whole NR-CDT "
-        "(default %(default)s)",
-    )
-    group.add_argument(
-        "--components",
-        type=whole_number,
-        metavar="N",
-        help=f"values per level of the pools {' and '.join(WHITENED_POOLS)} (default {N_COMPONENTS})",
-    )
+    defaults = radoncdt.NormalizedRadonCDT()
+    group = add_feature_options(parser, defaults, with_robust=True)
+    pools = [*POOLS, *WHITENED_POOLS]
+    text = f"how to pool over the circle: {', '.join(pools)}, or none for the whole NR-CDT (default %(default)s)"
+    group.add_argument("--pool", choices=[*pools, "none"], default=defaults.pool, metavar="POOL", help=text)
+    text = f"values per level of the pools {' and '.join(WHITENED_POOLS)} (default {N_COMPONENTS})"
+    group.add_argument("--components", type=whole_number, metavar="N", help=text)
     group.add_argument(
         "--directions",
         choices=DIRECTIONS,
-        default="auto",
+        default=defaults.directions,
         help="equispaced, as in the paper, or whitened, which affine maps change less; auto: equispaced for the pools "
         "mean, median and none, whitened for the others (default %(default)s)",
     )

@@ -169,8 +169,8 @@ def test_a_missing_package_is_named_with_its_extra(folder, monkeypatch, capsys, 
     assert line.endswith(f"pip install 'radoncdt[{extra}]'")
 
 
-def test_output_that_nobody_reads_is_no_error(folder):
-    """As when it is piped to a program that has seen enough."""
+def test_a_closed_pipe_is_not_an_error(folder):
+    """A program such as head closes the pipe once it has seen enough."""
     save("a.png", 255 - 255 * SHAPE)
     command = f"import sys; from radoncdt.cli import main; sys.exit(main({['register', 'a.png', 'a.png']!r}))"
     with subprocess.Popen([sys.executable, "-uc", command], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

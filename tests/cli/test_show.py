@@ -59,14 +59,14 @@ def test_show_writes_several_pictures_into_a_folder(folder):
     assert sorted(os.listdir("out")) == ["bright_pipeline.png", "dark_pipeline.png"]
 
 
-def test_show_does_not_write_over_its_own_pictures(folder):
+def test_show_does_not_overwrite_its_own_pictures(folder):
     (folder / "sub").mkdir()
     save("sub/dark.png", 255 - 255 * SHAPE)
     assert run("show", "dark.png", "sub/dark.png", "--out", ".", "--angles", 8) == 0
     assert {"dark_pipeline.png", "dark_pipeline_2.png"} <= set(os.listdir())
 
 
-def test_show_says_what_it_needs(folder, monkeypatch, capsys):
+def test_show_names_the_missing_package(folder, monkeypatch, capsys):
     import sys
 
     monkeypatch.setitem(sys.modules, "matplotlib", None)

@@ -20,7 +20,7 @@ from radoncdt.cli.messages import CommandError, Parser, complain
 __all__ = ["main"]
 
 DESCRIPTION = """\
-Affine-invariant features of images, and the search of catalogues of watermarks.
+Affine-invariant image features, and searches in catalogues of watermarks.
 
 examples:
   radoncdt catalogue add marks.db tracings/ --metadata tracings.csv
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit status: 0, or 1 if an image was refused, or 2 if the call was wrong.
+        The exit status: 0, 1 if an image was refused, or 2 if the call was wrong.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

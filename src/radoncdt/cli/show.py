@@ -29,7 +29,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_ink_options(parser)
     add_feature_options(parser, radoncdt.NormalizedRadonCDT())
     group = parser.add_argument_group("output")
-    group.add_argument("--out", type=Path, metavar="FILE.png", help="write to this file, or, for several, to a folder")
+    group.add_argument(
+        "--out", type=Path, metavar="FILE.png", help="write to this file or, for several images, to this folder"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -66,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _choose_name(folder: Path, stem: str, taken: set[Path]) -> Path:
-    """Return a file for the figure of an image, which is none of those that are taken."""
+    """Return the first free name for the figure of an image."""
     names = (f"{stem}_pipeline{f'_{k}' if k > 1 else ''}.png" for k in count(1))
     return next(folder / name for name in names if (folder / name).resolve() not in taken)
 

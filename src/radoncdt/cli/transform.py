@@ -53,7 +53,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "mean, median and none, whitened for the others (default %(default)s)",
     )
     output = parser.add_argument_group("output")
-    output.add_argument("--out", type=Path, required=True, metavar="FILE", help="features.npz or features.csv")
+    output.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="the file to write, which ends in .npz or .csv"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -43,7 +43,7 @@ def test_wrong_calls_are_refused(folder, capsys, arguments, message):
     assert not (folder / "f.npz").exists()
 
 
-def test_help_teaches(capsys):
+def test_the_help_shows_examples(capsys):
     for name in cli.COMMANDS:
         assert run(name, "--help") == 0
         text = capsys.readouterr().out

@@ -89,7 +89,7 @@ def test_transform_names_refused_files_and_continues(folder, capsys):
 
 
 def test_transform_of_many_files_goes_in_batches(folder, monkeypatch):
-    monkeypatch.setattr(cli.transform, "BATCH", 2)
+    monkeypatch.setattr(cli.transform, "_BATCH", 2)
     names = [str(save(f"{k}.png", 255 - 255 * SHAPE)) for k in range(5)]
     assert run("transform", *names, "--out", "f.npz") == 0
     assert list(np.load("f.npz")["paths"]) == names

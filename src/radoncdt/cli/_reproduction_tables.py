@@ -72,11 +72,13 @@ def _make_grid(title: str, corner: str, texts: Mapping[tuple[str, str], str], *,
 
 
 def _make_nearest(title: str, cells: Sequence[Summary[Cell]]) -> _Table:
+    """Return a table with one row per number of angles."""
     texts = {(str(s.measurand.n_angles), labels.label_column(s.measurand)): _format_cell(s) for s in cells}
     return _make_grid(title, "angles", texts)
 
 
 def _make_trials(title: str, trials: Sequence[Summary[Trial]]) -> _Table:
+    """Return a table with one row per method, and the authors' figures below ours."""
     texts = {}
     for summary in trials:
         trial = summary.measurand
@@ -87,6 +89,7 @@ def _make_trials(title: str, trials: Sequence[Summary[Trial]]) -> _Table:
 
 
 def _make_folds(title: str, cells: Sequence[Summary[Cell]]) -> _Table:
+    """Return a table with one row per class size and number of angles."""
     table = _make_table(title, "size", *labels.FEATURES.values(), "angles")
     texts = {(s.measurand.class_size, s.measurand.feature, s.measurand.n_angles): _format_cell(s) for s in cells}
     counts = list(dict.fromkeys(n_angles for _, _, n_angles in texts if n_angles is not None))

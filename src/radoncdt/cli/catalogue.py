@@ -36,7 +36,6 @@ examples:
   radoncdt catalogue migrate marks.db
 """
 
-
 _ADD_EPILOG = f"""\
 Images whose content is already in the catalogue are not read again, whatever their names are. After an interruption
 the same command therefore resumes where it stopped. Files that cannot be read are named with the reason; the others are
@@ -55,8 +54,8 @@ examples:
 
 _EXPORT_EPILOG = """\
 .csv and .json files have one row per entry. An .npz file also has the descriptors; radoncdt.Descriptors.load reads it.
-Spreadsheet programs take a text that begins with =, +, - or @ for a formula. In the .csv file such a text gets an
-apostrophe in front. The actions add and update remove it, so that an exported table restores every cell.
+Spreadsheet programs treat a text that begins with =, +, - or @ as a formula. In the .csv file, an apostrophe precedes
+such a text. The actions add and update remove it, so that an exported table restores every cell.
 """
 
 _CALIBRATE_EPILOG = """\
@@ -76,8 +75,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(metavar="ACTION")
 
     def add_action(run: Callable[[argparse.Namespace], int | None], summary: str, epilog: str = "") -> Any:
-        description = f"{summary[0].upper()}{summary[1:]}."
         name = run.__name__.lstrip("_")
+        description = f"{summary[0].upper()}{summary[1:]}."
         action = actions.add_parser(name, help=summary, description=description, epilog=epilog)
         action.set_defaults(run=run, parser=action)
         action.add_argument("catalogue", type=Path, metavar="DB", help="the file of the catalogue")

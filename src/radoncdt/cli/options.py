@@ -142,7 +142,7 @@ def make_limits(options: argparse.Namespace) -> Plausible:
 
 
 def add_count(parser: Any, name: str, default: int, text: str) -> None:
-    """Add an option that is a number of things. Its help is `text`, followed by the default."""
+    """Add an option that takes a whole number. Its help is `text`, followed by the default."""
     parser.add_argument(name, type=whole_number, default=default, metavar="N", help=f"{text} (default %(default)s)")
 
 

@@ -69,7 +69,7 @@ class Bar:
             self._bar = tqdm(total=total, delay=DELAY, file=self._file, bar_format=FORMAT, smoothing=0)
 
     def close(self) -> None:
-        """Finish the bar, if there is one. The next call begins a new one."""
+        """Close the bar, if there is one. The next call begins a new one."""
         if self._bar is not None:
             self._bar.close()
         self._bar, self._done, self._total = None, 0, 0

@@ -24,7 +24,7 @@ from radoncdt.matching.alignment import find_registration
 from radoncdt.matching.descriptors import ROBUST, DescriptorSettings
 from radoncdt.matching.plausible import Plausible
 
-NOT_CREDIBLE = 3  # the exit status for a map that is not credible
+_NOT_CREDIBLE = 3  # the exit status for a map that is not credible
 
 EPILOG = """\
 The map is printed in words, in the order in which its parts act. Angles are counter-clockwise; shifts are in pixels
@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     reasons = "the images may show different shapes, or their ink was not found (see `radoncdt ink`)"
     complain(f"the map is not credible; {reasons}")
-    return NOT_CREDIBLE
+    return _NOT_CREDIBLE
 
 
 def _describe(found: radoncdt.Registration) -> dict[str, Any]:

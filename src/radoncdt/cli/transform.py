@@ -20,7 +20,7 @@ from radoncdt.cli.options import add_feature_options, add_ink_options, read_ink_
 from radoncdt.cli.outputs import check_outputs, write_bytes
 from radoncdt.matching.descriptors import ROBUST
 
-BATCH = 64  # images that are transformed together
+_BATCH = 64  # images that are transformed together
 
 EPILOG = """\
 The .npz file holds the arrays paths, features (n, …), angles (in radians) and levels, and the texts pool, directions
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     names: list[str] = []
     parts: list[NDArray[np.float64]] = []
     images = read_images(paths, ink, options.on_progress, "transforming images")
-    while batch := list(islice(images, BATCH)):
+    while batch := list(islice(images, _BATCH)):
         names += [str(path) for path, _ in batch]
         parts.append(transformer.transform([image for _, image in batch]))
     if not names:

@@ -21,6 +21,8 @@ from radoncdt.cli.messages import complain, say, suggest
 from radoncdt.cli.options import add_count, add_ink_options, add_jobs_option, read_ink_options, whole_number
 from radoncdt.cli.outputs import ANY, check_outputs, write_bytes
 
+__all__ = ["EPILOG", "add_options", "explain_missing_p_values", "run"]
+
 EPILOG = """\
 A catalogue is one file. It keeps descriptors and small pictures of the images; the image files stay where they are.
 

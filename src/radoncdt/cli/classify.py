@@ -20,6 +20,8 @@ from radoncdt.ink import image_files
 from radoncdt.matching.plausible import Plausible
 from radoncdt.matching.settings import ROBUST, DescriptorSettings
 
+__all__ = ["EPILOG", "add_options", "run"]
+
 EPILOG = """\
 The folders in TRAIN_DIR are the classes, each with one or more images. Where images of a TEST folder are in folders
 with the names of classes, their classes are known, and the accuracy is printed for each class.

@@ -16,6 +16,8 @@ from radoncdt.cli.options import add_ink_options, read_ink_options
 from radoncdt.cli.outputs import FIGURE, check_outputs, write_figure
 from radoncdt.ink import ink_steps
 
+__all__ = ["EPILOG", "add_options", "run"]
+
 EPILOG = """\
 examples:
   radoncdt ink tracing.png --show steps.png

@@ -24,6 +24,8 @@ from radoncdt.matching.alignment import find_registration
 from radoncdt.matching.plausible import Plausible
 from radoncdt.matching.settings import ROBUST, DescriptorSettings
 
+__all__ = ["EPILOG", "add_options", "run"]
+
 _NOT_CREDIBLE = 3  # the exit status for a map that is not credible
 
 EPILOG = """\

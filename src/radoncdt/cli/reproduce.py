@@ -13,6 +13,8 @@ from radoncdt.cli.options import add_count, add_jobs_option, whole_number
 from radoncdt.reproduction import MORE_PARTS, PARTS, PROTOCOLS
 from radoncdt.reproduction.sections import describe_missing_baselines
 
+__all__ = ["EPILOG", "add_options", "run"]
+
 EPILOG = """\
 The folder receives report.html, report.md, a .csv and a .json file for each table, results.json with all cells, and
 figures/ as PNG and SVG. An interrupted run leaves a partial report, and the same command continues from there.

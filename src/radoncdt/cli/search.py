@@ -23,6 +23,8 @@ from radoncdt.cli.options import (
 from radoncdt.cli.outputs import check_outputs, write_bytes
 from radoncdt.ink import InkError
 
+__all__ = ["EPILOG", "add_options", "run"]
+
 EPILOG = """\
 For each match the command prints the rank, the number of the entry, and:
   score     the misfit plus a quarter of the distance; matches are sorted by it

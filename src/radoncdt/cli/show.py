@@ -14,6 +14,8 @@ from radoncdt.cli.messages import say
 from radoncdt.cli.options import add_feature_options, add_ink_options, read_ink_options
 from radoncdt.cli.outputs import FIGURE, check_outputs, write_figure
 
+__all__ = ["EPILOG", "add_options", "run"]
+
 EPILOG = """\
 Without --out the figure opens in a window. Where no window can be opened, it is written to NAME_pipeline.png.
 

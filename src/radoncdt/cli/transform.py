@@ -20,6 +20,8 @@ from radoncdt.cli.options import add_feature_options, add_ink_options, read_ink_
 from radoncdt.cli.outputs import check_outputs, write_bytes
 from radoncdt.matching.settings import ROBUST
 
+__all__ = ["EPILOG", "add_options", "run"]
+
 _BATCH = 64  # images that are transformed together
 
 EPILOG = """\

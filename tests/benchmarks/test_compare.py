@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import compare
 from benchmarks.comparison import RESULTS, speed
-from benchmarks.page import select
+from benchmarks.comparison_page import select
 from benchmarks.peers import LIBRARIES
 
 
@@ -39,4 +39,4 @@ def test_all_parts_and_cases_are_measured():
     missing = {name for setup in results["setups"].values() for name in setup["missing"]}
     assert {record["peer"] for record in records} | missing == {name for name, _ in LIBRARIES.values()}
     measured = {record["case"] for record in select(records, part="speed")}
-    assert measured == {str(case) for case in speed.cases(quick=False)}
+    assert measured == {str(case) for case in speed.list_cases(quick=False)}

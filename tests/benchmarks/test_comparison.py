@@ -50,7 +50,7 @@ def test_memory_of_a_library():
 @pytest.mark.parametrize("part", ["speed", "memory", "accuracy", "invariance", "recognition"])
 def test_parts_measure_every_form(monkeypatch, part):
     few = [speed.Case("drawing", 32, 4), speed.Case("dense", 32, 4, what="projections")]
-    monkeypatch.setattr(speed, "cases", lambda quick: few)
+    monkeypatch.setattr(speed, "list_cases", lambda quick: few)
     monkeypatch.setattr(invariance, "SIDE", 64)
     monkeypatch.setattr(invariance, "N_ANGLES", 4)
     pot = next(peer for peer in load_peers() if peer.name == "POT")

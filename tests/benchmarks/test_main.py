@@ -36,4 +36,4 @@ def test_a_similar_name_is_suggested(capsys):
     assert main(["corr"]) == 2
     assert "unknown benchmark 'corr'; did you mean 'core'?" in capsys.readouterr().err
     assert main(["zzz"]) == 2
-    assert "unknown benchmark 'zzz'; choose from compare, page" in capsys.readouterr().err
+    assert "unknown benchmark 'zzz'; choose from compare, comparison_page" in capsys.readouterr().err

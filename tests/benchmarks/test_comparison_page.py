@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from benchmarks import page
+from benchmarks import comparison_page as page
 from benchmarks.comparison import RESULTS as PATH
 
 RESULTS = json.loads(PATH.read_text(encoding="utf-8"))

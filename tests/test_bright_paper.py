@@ -7,10 +7,10 @@ import calls
 import numpy as np
 import pytest
 from calls import CALLS
-from drawn import images
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.ndimage import gaussian_filter
+from strategies import images
 
 import radoncdt
 from radoncdt._bright_paper import is_ink_on_paper

@@ -113,7 +113,7 @@ def test_a_wrong_choice_of_kernels_is_one_line_on_the_terminal(arguments):
 
 
 def test_libraries_are_those_of_the_present_sources():
-    """See test_build.py for what happens when they are not."""
+    """See native/test_build.py for what happens if they are not."""
     if not (SOURCE / "_native" / "build.py").exists():
         pytest.skip("an installed package, which has no sources")
     from radoncdt._native import build

@@ -4,12 +4,12 @@ import numpy as np
 import ot
 import pytest
 import reference
-from drawn import clouds, images
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 from scipy.integrate import quad
+from strategies import clouds, images
 
 import radoncdt
 from radoncdt import PointCloud

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import reference
-from drawn import clouds, images, matrices
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from strategies import clouds, images, matrices
 
 import radoncdt
 from radoncdt import _geometry as geometry

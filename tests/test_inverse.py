@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import reference
-from drawn import images
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 from scipy.interpolate import PchipInterpolator
+from strategies import images
 
 import radoncdt
 from radoncdt import PointCloud

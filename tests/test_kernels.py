@@ -5,10 +5,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import reference
-from drawn import ANGLES, SHAPES, images
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from strategies import ANGLES, SHAPES, images
 
 import radoncdt
 from radoncdt import _kernels

@@ -4,9 +4,9 @@ import pickle
 
 import numpy as np
 import pytest
-from drawn import clouds, images, matrices, shifts
 from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
+from strategies import clouds, images, matrices, shifts
 
 import radoncdt
 from radoncdt import PointCloud, push_forward

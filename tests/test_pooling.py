@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import reference
-from drawn import clouds, images, matrices, rotation, shifts
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from strategies import clouds, images, matrices, rotation, shifts
 
 import radoncdt
 from radoncdt import PointCloud, _threads, datasets, push_forward

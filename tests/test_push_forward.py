@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from drawn import rotation
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.ndimage import gaussian_filter
+from strategies import rotation
 
 import radoncdt
 from radoncdt import PointCloud, push_forward

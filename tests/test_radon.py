@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from drawn import images
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from strategies import images
 
 import radoncdt
 from radoncdt import PointCloud

@@ -4,11 +4,11 @@ from functools import partial
 
 import numpy as np
 import pytest
-from drawn import clouds, images
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
+from strategies import clouds, images
 
 import radoncdt
 from radoncdt import PointCloud

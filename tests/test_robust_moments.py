@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
-from drawn import clouds, images, matrices, rotation, shifts
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from strategies import clouds, images, matrices, rotation, shifts
 
 import radoncdt
 from radoncdt import PointCloud, _kernels, datasets, push_forward

@@ -5,12 +5,12 @@ Point clouds are exact, so they carry the statements with equality; images carry
 
 import numpy as np
 import pytest
-from drawn import ANGLES, clouds, images, matrices, rotation, shifts
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import wasserstein_distance
+from strategies import ANGLES, clouds, images, matrices, rotation, shifts
 
 import radoncdt
 from radoncdt import PointCloud, push_forward

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import reference
-from drawn import clouds, images, matrices, rotation, shifts
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import clouds, images, matrices, rotation, shifts
 
 import radoncdt
 from radoncdt import PointCloud, push_forward

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import reference
-from drawn import clouds, matrices, rotation, shifts
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from shapes import FLAG
+from strategies import clouds, matrices, rotation, shifts
 
 import radoncdt
 from radoncdt import (

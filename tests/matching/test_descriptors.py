@@ -6,9 +6,9 @@ import pickle
 import numpy as np
 import pytest
 import reference
-from drawn import clouds, images
 from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
+from strategies import clouds, images
 
 import radoncdt
 from radoncdt import Descriptors, PointCloud, describe

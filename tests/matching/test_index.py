@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import reference
-from drawn import clouds
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from shapes import moved_symbols
+from strategies import clouds
 
 from radoncdt import (
     AffineNeighbors,

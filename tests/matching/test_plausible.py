@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import reference
-from drawn import rotation
 from numpy.testing import assert_allclose
 from shapes import FLAG, random_descriptors
+from strategies import rotation
 
 from radoncdt import (
     Plausible,

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from drawn import rotation
 from numpy.testing import assert_allclose, assert_array_equal
 from shapes import FLAG
+from strategies import rotation
 
 from benchmarks.images import draw_stretched
 from radoncdt import (

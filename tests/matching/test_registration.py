@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import reference
-from drawn import rotation
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.ndimage import affine_transform
 from shapes import FLAG
+from strategies import rotation
 
 from radoncdt import (
     DescriptorSettings,

@@ -11,7 +11,7 @@ import pytest
 
 import radoncdt
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SOURCES = Path(radoncdt.__file__).parent / "_native"
 
 pytestmark = pytest.mark.skipif(not (SOURCES / "build.py").exists(), reason="an installed package has no sources")

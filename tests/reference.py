@@ -155,3 +155,18 @@ def fit(base, terms, some, targets, few, ridge, coefficients, size, most, iterat
         coefficients = np.linalg.solve(normal, rows.T @ (weights[:, None] * (targets[aims] - base[points])))
     limited = np.minimum(distances, most * size)
     return coefficients, (limited[: len(some)].mean() + limited[len(some) :].mean()) / (2 * size)
+
+
+def bend(image, a_x, a_y, f_x, f_y):
+    """Bend an image by waves, pixel by pixel, with bilinear interpolation and periodic continuation."""
+    height, width = image.shape
+    bent = np.empty(image.shape)
+    for j in range(1, height + 1):
+        for k in range(1, width + 1):
+            y = j + a_y * np.cos(2 * np.pi * f_y * k / width) - 1
+            x = k + a_x * np.sin(2 * np.pi * f_x * j / height) - 1
+            row, column = int(np.floor(y)), int(np.floor(x))
+            v, u = y - row, x - column
+            corners = [[image[(row + a) % height, (column + b) % width] for b in (0, 1)] for a in (0, 1)]
+            bent[j - 1, k - 1] = np.array([1 - v, v]) @ corners @ np.array([1 - u, u])
+    return bent

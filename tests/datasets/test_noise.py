@@ -51,7 +51,7 @@ def test_white_is_the_largest_value(noise):
 
 
 @pytest.mark.parametrize("noise", [datasets.elastic, datasets.salt, datasets.bars, datasets.sticks])
-def test_noise_is_seeded_and_leaves_the_images_alone(noise):
+def test_noise_is_seeded_and_does_not_modify_the_input(noise):
     images = np.random.default_rng(0).random((3, 40, 50)).astype(np.float32)
     before = images.copy()
     found = noise(images, 1)
@@ -73,6 +73,6 @@ def test_noise_is_seeded_and_leaves_the_images_alone(noise):
         (lambda i: datasets.bars(i, 0, width=(np.inf, np.inf)), "`width` must be finite"),
     ],
 )
-def test_refuses_invalid_arguments(call, message):
+def test_invalid_arguments_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call(np.zeros((1, 8, 8)))

@@ -21,7 +21,7 @@ def test_the_readme_shows_the_results():
         page.insert_figures(text.replace(page.MARKS[1], ""), RESULTS)
 
 
-def test_better_libraries_are_named():
+def test_libraries_with_smaller_figures_are_named():
     def record(case, peer, error):
         return {"part": "accuracy", "case": case, "peer": peer, "form": "as shipped", "error": error}
 

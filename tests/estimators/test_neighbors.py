@@ -87,7 +87,7 @@ def test_images_without_a_plausible_neighbour_get_the_class_frequencies():
     assert_array_equal(mixed.predict([disc]), ["disc"])  # implausible neighbours have no vote
 
 
-def test_estimators_work_in_pipelines_and_searches(drawn):
+def test_the_classifier_can_be_cross_validated_searched_pickled_and_cloned(drawn):
     copies, _, labels, _ = drawn
     model = AffineNeighborsClassifier(3)
     assert cross_val_score(model, copies, labels, cv=3).min() > 0.9

@@ -14,42 +14,42 @@ from stress.forks import Ended, Forks
 
 N_ENTRIES, N_MORE = 34, 10
 OLD = Path(__file__).parent.parent / "data" / "schema1" / "catalogue.db"  # a catalogue of the first schema
-ATTEMPTS = 4  # commands per kill at most, because some end before they are killed
+ATTEMPTS = 4  # attempts per kill, because some commands end before they are killed
 
 State = dict[str, tuple]
-"""What is known of every entry, by its file; numbers are left out."""
+"""What is stored of every entry, by its file, except for its number."""
 
 
 @dataclass
 class Case:
-    """A command that is killed, and the catalogue that it starts from, None if it makes one."""
+    """A command that is killed, and the catalogue that it starts from, or None if it makes one."""
 
     name: str
     command: str
-    folder: Path  # has nothing but the catalogue
+    folder: Path  # contains only the catalogue
     start: Path | None
     arguments: list[str]
     before: State = field(default_factory=dict)
     complete: State = field(default_factory=dict)
     known: set[str] = field(default_factory=set)  # problems that check reports without kills: missing image files
-    runs: list[Ended] = field(default_factory=list)  # that were not killed
+    runs: list[Ended] = field(default_factory=list)  # commands that were not killed
 
     @property
     def db(self) -> Path:
         return self.folder / "marks.db"
 
     def restore(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)  # with journals and backups
+        shutil.rmtree(self.folder, ignore_errors=True)  # including journals and backups
         self.folder.mkdir()
         if self.start is not None:
             shutil.copyfile(self.start, self.db)
 
     def span(self, writing: bool) -> float:
-        """Seconds that the command takes, in all or from its first write; the median of what was seen."""
+        """Return the seconds that the command takes, in total or from its first write: the median of all runs."""
         return float(np.median([run.seconds - (run.first_write or 0) * writing for run in self.runs]))
 
     def learn(self, forks: Forks) -> None:
-        """What the command does if it is not killed."""
+        """Run the command without killing it, and store the result."""
         self.restore()
         self.before = state_of(self.db) if self.start else {}
         self.known = commands.problems(commands.call(commands.check(self.db)).out) if self.start else set()
@@ -61,7 +61,7 @@ class Case:
 
 
 def state_of(db: Path) -> State:
-    """Metadata and thumbnails of all entries."""
+    """Read metadata and thumbnails of all entries."""
     found = {}
     with Catalogue(db) as catalogue:
         for entry in catalogue.entries():
@@ -72,7 +72,7 @@ def state_of(db: Path) -> State:
 
 
 def make(folder: Path, seed: int, findings: Findings) -> list[Case]:
-    """Every command that writes."""
+    """Make one case per command that writes."""
     names = [*(f"{k:03}" for k in range(N_ENTRIES)), *(f"more{k}" for k in range(N_MORE))]
     files = images.save_marks(folder / "marks", names, seed)
     old, more = files[:N_ENTRIES], files[N_ENTRIES:]
@@ -102,7 +102,7 @@ def make(folder: Path, seed: int, findings: Findings) -> list[Case]:
 
 
 def load(forks: Forks, cases: list[Case]) -> None:
-    """Let the process that forks load all that the commands need, and learn what they do."""
+    """Load everything that the commands need in the process that forks, and store their results."""
     for case in cases:
         case.restore()
         forks.load(case.arguments)
@@ -132,9 +132,9 @@ def run(folder: Path, kills: int, seed: int) -> Findings:
 
 
 def run_at_statements(folder: Path, seed: int, *, most: int, slow: int) -> Findings:
-    """Commands that kill themselves before some of the statements that write, and before the last statement.
+    """Run commands that kill themselves before some of the statements that write, and before the last statement.
 
-    `most` is how many statements at most, `slow` the same for calibrate, which takes a second or two.
+    `most` is the largest number of statements, and `slow` that for calibrate, which takes a second or two.
     """
     findings = Findings()
     cases = make(folder, seed, findings)
@@ -154,7 +154,7 @@ def run_at_statements(folder: Path, seed: int, *, most: int, slow: int) -> Findi
 
 
 def judge(case: Case, ended: Ended, where: str, findings: Findings) -> None:
-    """Whether a killed command has left a whole catalogue, lost nothing, and can be run again."""
+    """Check that a killed command leaves an intact catalogue, loses nothing, and can be run again."""
     findings.count("commands")
     findings.count("killed", ended.killed)
     findings.count(f"killed: {case.name}", ended.killed)
@@ -170,7 +170,7 @@ def judge(case: Case, ended: Ended, where: str, findings: Findings) -> None:
         lost = [file for file, known in zip(files, allowed) if after.get(file) not in known]
         findings.require(not lost and set(after) <= files, f"{case.name}: entries are lost", f"{where}: {lost[:3]}")
     again = commands.call(case.arguments)
-    gone = case.command == "remove" and again.status == 2 and after == case.complete  # they are removed already
+    gone = case.command == "remove" and again.status == 2 and after == case.complete  # they have already been removed
     if not findings.require(again.status == 0 or gone, f"{case.name} fails when run again", f"{where}: {again.text}"):
         return
     finished = _after(case, f"{where}, run again", findings)
@@ -178,7 +178,7 @@ def judge(case: Case, ended: Ended, where: str, findings: Findings) -> None:
 
 
 def _after(case: Case, where: str, findings: Findings) -> State | None:
-    """The entries that are there, None if they cannot be read."""
+    """Return the stored entries, or None if they cannot be read."""
     if not case.db.exists() and case.start is None:
         return {}
     if case.start is None and case.db.stat().st_size == 0:

@@ -15,14 +15,14 @@ from stress.findings import Findings, Progress, describe_error
 N_ENTRIES = 24
 N_THREADS = 4
 N_QUERIES = 3
-PATIENCE = 120.0  # seconds after which a thread is taken to hang
+PATIENCE = 120.0  # seconds after which a thread is considered to hang
 
 Answer = tuple
-"""What a search found, by file; the number of an entry that is added again and again differs."""
+"""The result of a search, by file, because the number of an entry that is added repeatedly changes."""
 
 
 def make(folder: Path, seed: int) -> Path:
-    """A folder with a catalogue, queries, and an image to be added that the queries find."""
+    """Make a folder with a catalogue, queries, and an image to be added that the queries find."""
     names = [f"{k:03}" for k in range(N_ENTRIES)]
     files = images.save_marks(folder / "marks", [*names, "new"], seed)
     commands.must(commands.add(folder / "all.db", folder / "marks"))
@@ -38,7 +38,7 @@ def answer_of(catalogue: Catalogue, query: Path) -> Answer:
 
 
 class Shared:
-    """A catalogue in use by several threads, and the answers that a single thread got."""
+    """A catalogue used by several threads, and the answers that a single thread got."""
 
     def __init__(self, folder: Path, catalogue: Catalogue, findings: Findings) -> None:
         self.folder, self.catalogue, self.findings = folder, catalogue, findings
@@ -89,7 +89,7 @@ class Shared:
             self.findings.require(holds, reason, example)
 
     def step(self, thread: int, k: int, changes: bool) -> None:
-        """One operation; the first thread also changes the catalogue, if any does."""
+        """Run one operation. With `changes`, the first thread also changes the catalogue."""
         actions: list[Callable[[int, int], None]] = [self.search, self.list, self.thumbnail, self.export]
         if changes and thread == 0:
             actions.insert(1, self.change)
@@ -106,7 +106,7 @@ class Shared:
 
 
 def run(folder: Path, seed: int, *, seconds: float | None = None, steps: int = 0) -> Findings:
-    """Threads that only read, then threads of which one writes; for some seconds each, or some steps each."""
+    """Run threads that only read, then threads of which one writes, each for some seconds or some steps."""
     findings, progress = Findings(), Progress("e")
     make(folder, seed)
     with Catalogue(folder / "marks.db", write=True) as catalogue:

@@ -129,7 +129,7 @@ def measure_invariances() -> Iterator[Row]:
 
 
 def measure_speed() -> Iterator[Row]:
-    """Measure the speed of the mNR-CDT, beside the Radon transform of scikit-image."""
+    """Measure the speed of the mNR-CDT, and compare it with the Radon transform of scikit-image."""
     from skimage.transform import radon
 
     full, sparse = dense(256), drawing(256)

@@ -122,18 +122,18 @@ def exists(arguments: Sequence[str]) -> bool:
     return call([*arguments[:2], "--help"]).status == 0
 
 
-def listed(out: str) -> dict[int, str]:
+def read_files(out: str) -> dict[int, str]:
     """Read files by number from the output of the command that lists entries."""
     rows = (line.split("  ") for line in out.splitlines())
     return {int(row[0]): row[1] for row in rows if len(row) > 1 and row[0].isdecimal()}
 
 
-def problems(out: str) -> set[str]:
+def read_problems(out: str) -> set[str]:
     """Read the lines of the output of check that name a problem."""
     return {line for line in out.splitlines() if line.startswith(("catalogue:", "entry "))}
 
 
-def acknowledged(out: str) -> bool:
+def is_acknowledged(out: str) -> bool:
     """Check whether a command that writes has reported success, which is the only line that it prints."""
     return bool(out.strip())
 

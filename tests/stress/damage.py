@@ -69,7 +69,9 @@ class Specimen:
             out.unlink(missing_ok=True)
         outcome = commands.call(self.arguments(name, number))
         answer = [outcome.status, outcome.out.replace(str(self.folder), "")]
-        answer += [images.arrays_in(out) if out.suffix == ".npz" else out.read_bytes() for out in outs if out.exists()]
+        answer += [
+            images.load_arrays(out) if out.suffix == ".npz" else out.read_bytes() for out in outs if out.exists()
+        ]
         if name == "add" and outcome.status == 0:
             lines = commands.call(commands.list_entries(self.db)).out.splitlines()
             answer.append([line.partition("  ")[2] for line in lines])  # a new entry may have any number

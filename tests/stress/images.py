@@ -36,13 +36,13 @@ def save_table(path: Path, files: Iterable[Path], **columns: object) -> Path:
     return path
 
 
-def arrays_in(path: Path) -> dict[str, tuple[str, tuple[int, ...], bytes]]:
+def load_arrays(path: Path) -> dict[str, tuple[str, tuple[int, ...], bytes]]:
     """Load all arrays of an .npz file."""
     with np.load(path, allow_pickle=False) as arrays:
         return {name: (str(a.dtype), a.shape, a.tobytes()) for name, a in arrays.items()}
 
 
-def descriptors_in(path: Path) -> Descriptors:
+def load_descriptors(path: Path) -> Descriptors:
     """Load the descriptor of every file in an exported .npz file.
 
     Raises
@@ -60,11 +60,11 @@ def descriptors_in(path: Path) -> Descriptors:
     return {entry["file"]: tuple(part[k].tobytes() for part in parts) for k, entry in enumerate(entries)}
 
 
-def fault_of(path: Path, reference: Descriptors) -> str:
+def find_fault(path: Path, reference: Descriptors) -> str:
     """Return why an exported file is inconsistent, or an empty string."""
     try:
         if path.suffix == ".npz":
-            wrong = [file for file, found in descriptors_in(path).items() if found != reference[file]]
+            wrong = [file for file, found in load_descriptors(path).items() if found != reference[file]]
             return f"{len(wrong)} descriptors belong to other entries, among them {wrong[0]}" if wrong else ""
         if path.suffix == ".json":
             files = [entry["file"] for entry in json.loads(path.read_text())]

@@ -100,7 +100,7 @@ def make(folder: Path, seed: int) -> Bench:
     commands.must(commands.export(folder / "all.db", folder / "all.npz"))
     commands.must(commands.add(folder / "whole.db", folder / "marks"))
     commands.must(commands.calibrate(folder / "whole.db"))
-    return Bench(folder, images.descriptors_in(folder / "all.npz"))
+    return Bench(folder, images.load_descriptors(folder / "all.npz"))
 
 
 def run(bench: Bench, *, most: int, slow: int) -> Findings:
@@ -136,11 +136,11 @@ def _pair(bench: Bench, first: str, second: str, place: int, findings: Findings)
     unused = first == "update"  # the table has a row for an image that is not in the catalogue
     allowed = (0, 2) if gone else (0, 1) if unused else (0,)
     if not outcome.problem:
-        findings.require(outcome.status in allowed, f"{first} is refused beside {second}", f"{pair}: {outcome.text}")
+        findings.require(outcome.status in allowed, f"{first} fails with {second}", f"{pair}: {outcome.text}")
     if outcome.status == 0 and first in ("export", "table"):
-        fault = images.fault_of(bench.folder / ("out.npz" if first == "export" else "out.csv"), bench.reference)
-        findings.require(not fault, f"export is inconsistent beside {second}", f"{pair}: {fault}")
-    commands.passes(bench.db, findings, f"after {first} beside {second}")
+        fault = images.find_fault(bench.folder / ("out.npz" if first == "export" else "out.csv"), bench.reference)
+        findings.require(not fault, f"export is inconsistent with {second}", f"{pair}: {fault}")
+    commands.passes(bench.db, findings, f"after {first} with {second}")
     _judge(bench, first, outcome.status == 0, second, done, findings)
 
 
@@ -153,7 +153,7 @@ def _judge(bench: Bench, first: str, first_done: bool, second: str, second_done:
     expected = {f"marks/{k:03}.png" for k in range(N_ENTRIES)} - {f"marks/{k - 1:03}.png" for k in removed}
     expected |= {"more/first.png"} if first == "add" and first_done else set()
     expected |= {"more/second.png"} if second == "add" and second_done else set()
-    pair = f"{first} beside {second}"
+    pair = f"{first} with {second}"
     findings.require(set(entries) == expected, f"entries are lost or back after {pair}", str(set(entries) ^ expected))
     if first == "add" and first_done and "more/first.png" in entries:
         token = entries["more/first.png"].get(images.TOKEN)

@@ -51,16 +51,16 @@ class Case:
     def learn(self, forks: Forks) -> None:
         """Run the command without killing it, and store the result."""
         self.restore()
-        self.before = state_of(self.db) if self.start else {}
-        self.known = commands.problems(commands.call(commands.check(self.db)).out) if self.start else set()
+        self.before = read_state(self.db) if self.start else {}
+        self.known = commands.read_problems(commands.call(commands.check(self.db)).out) if self.start else set()
         self.runs = [forks.run(self.arguments)]
         if self.runs[0].status != 0:
             raise RuntimeError(f"{self.name} fails: {self.runs[0].err}")
-        self.complete = state_of(self.db)
-        self.known |= commands.problems(commands.call(commands.check(self.db)).out)
+        self.complete = read_state(self.db)
+        self.known |= commands.read_problems(commands.call(commands.check(self.db)).out)
 
 
-def state_of(db: Path) -> State:
+def read_state(db: Path) -> State:
     """Read metadata and thumbnails of all entries."""
     found = {}
     with Catalogue(db) as catalogue:
@@ -163,7 +163,7 @@ def judge(case: Case, ended: Ended, where: str, findings: Findings) -> None:
         findings.fail(f"{case.name} fails", f"{where}: {ended.err}")
     after = _after(case, where, findings)
     if after is not None:
-        said = commands.acknowledged(ended.out)
+        said = commands.is_acknowledged(ended.out)
         findings.count("acknowledged before the kill", said and ended.killed)
         files = {*case.before, *case.complete}
         allowed = [(case.complete.get(f),) if said else (case.before.get(f), case.complete.get(f)) for f in files]
@@ -184,8 +184,8 @@ def _after(case: Case, where: str, findings: Findings) -> State | None:
     if case.start is None and case.db.stat().st_size == 0:
         findings.count("empty files")
     checked = commands.call(commands.check(case.db))
-    new = commands.problems(checked.out) - case.known
+    new = commands.read_problems(checked.out) - case.known
     whole = checked.status in ((0, 1) if case.known else (0,)) and not new
     if not findings.require(whole, f"{case.name}: check fails after the kill", f"{where}: {checked.text} {new}"):
         return None
-    return state_of(case.db)
+    return read_state(case.db)

@@ -31,7 +31,7 @@ def make(folder: Path, seed: int) -> Path:
     return folder
 
 
-def answer_of(catalogue: Catalogue, query: Path) -> Answer:
+def find_answer(catalogue: Catalogue, query: Path) -> Answer:
     found = catalogue.search(query, top=5, n_jobs=1)
     matches = ((match.rank, match.file, match.misfit, match.distance) for match in found.matches)
     return (found.searched, *matches)
@@ -43,11 +43,11 @@ class Shared:
     def __init__(self, folder: Path, catalogue: Catalogue, findings: Findings) -> None:
         self.folder, self.catalogue, self.findings = folder, catalogue, findings
         self.new = folder / "marks" / "new.png"
-        self.reference = images.descriptors_in(folder / "all.npz")
+        self.reference = images.load_descriptors(folder / "all.npz")
         self.queries = [self.new, *sorted((folder / "marks").glob("0*.png"))[: N_QUERIES - 1]]
-        without = {query: answer_of(catalogue, query) for query in self.queries}
+        without = {query: find_answer(catalogue, query) for query in self.queries}
         self.number = self._add()
-        with_new = {query: answer_of(catalogue, query) for query in self.queries}
+        with_new = {query: find_answer(catalogue, query) for query in self.queries}
         catalogue.remove([self.number])
         self.number = None
         self.answers = {query: {without[query], with_new[query]} for query in self.queries}
@@ -59,7 +59,7 @@ class Shared:
 
     def search(self, thread: int, k: int) -> None:
         query = self.queries[k % len(self.queries)]
-        self._require(answer_of(self.catalogue, query) in self.answers[query], "a search answers differently")
+        self._require(find_answer(self.catalogue, query) in self.answers[query], "a search answers differently")
 
     def list(self, thread: int, k: int) -> None:
         files = [entry["file"] for entry in self.catalogue.entries()]
@@ -73,7 +73,7 @@ class Shared:
     def export(self, thread: int, k: int) -> None:
         out = self.folder / f"out{thread}{('.npz', '.csv', '.json')[k % 3]}"
         self.catalogue.export(out)
-        fault = images.fault_of(out, self.reference)
+        fault = images.find_fault(out, self.reference)
         self._require(not fault, f"exported {out.suffix} is inconsistent", fault)
 
     def change(self, thread: int, k: int) -> None:

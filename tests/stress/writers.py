@@ -100,7 +100,7 @@ class Writer:
         self._run("update", commands.update(self.db, table), files=_names(files), token=token)
 
     def list(self) -> dict[int, str]:
-        return commands.listed(self._run("list", commands.list_entries(self.db)).outcome.out)
+        return commands.read_files(self._run("list", commands.list_entries(self.db)).outcome.out)
 
     def remove(self) -> None:
         there = {number: file for number, file in self.list().items() if "base" not in file}
@@ -150,7 +150,7 @@ def make(folder: Path, seed: int) -> images.Descriptors:
     commands.must(commands.export(folder / "all.db", folder / "all.npz"))
     commands.must(commands.add(folder / "marks.db", *files[:BASE_IMAGES]))
     commands.must(commands.calibrate(folder / "marks.db"))
-    return images.descriptors_in(folder / "all.npz")
+    return images.load_descriptors(folder / "all.npz")
 
 
 def run(folder: Path, seconds: float, seed: int) -> Findings:
@@ -227,7 +227,7 @@ def _judge_one(event: Event, reference: images.Descriptors, findings: Findings) 
     if event.written is not None and event.acknowledged:
         findings.count("written files")
         if event.kind == "export":
-            fault = images.fault_of(event.written, reference)
+            fault = images.find_fault(event.written, reference)
             findings.require(not fault, f"exported {event.written.suffix} is inconsistent", fault)
         else:
             findings.require(event.written.read_text().startswith("<!doctype html>"), "a report is not a page")

@@ -14,26 +14,27 @@ from radoncdt import datasets
 from radoncdt._typing import Floats
 from radoncdt._validation import ArgumentValueError
 from radoncdt.reproduction import protocol
-from radoncdt.reproduction.measurement import Measurement
+from radoncdt.reproduction.measurement import Measurement, group_by
 from radoncdt.reproduction.protocol import N_FOLDS, Cell, Draw
 
 __all__ = ["LOOSE_TOLERANCE", "METRICS", "fit_linear_svm", "measure_cells", "measure_folds"]
 
-METRICS = {"inf": "chebyshev", "2": "euclidean"}
-"""SciPy's names of the norms."""
+METRICS = {"inf": "chebyshev", "2": "euclidean"}  # SciPy's names of the norms
+LOOSE_TOLERANCE = 0.1  # LIBLINEAR's default
 
 _MAX_STEPS = 1000  # Newton steps before giving up
 _ROUNDING = 64 * np.finfo(np.float64).eps  # relative error of the weights at which Newton's method stops
-LOOSE_TOLERANCE = 0.1  # LIBLINEAR's default
 
 _Solver = Callable[[Floats, Floats], Floats]
 
 
 def measure_cells(cells: Sequence[Cell], draw: Draw) -> Iterator[tuple[Cell, Measurement]]:
     """Measure cells in one random draw. Images and features that several cells share are computed once."""
-    for shared in protocol.group_by_images(cells):
+    for shared in group_by(cells, lambda c: (c.table, c.protocol, c.dataset, c.variant == "fit canvas")):
         images, labels = protocol.draw_images(max(shared, key=lambda cell: cell.class_size), draw)
-        for group in protocol.group_by_features(shared):
+        for group in group_by(
+            shared, lambda c: (c.feature, c.n_angles, c.variant if c.variant != "loose solver" else None)
+        ):
             if group[0].classifier == "nearest":
                 yield from _classify_nearest(group, images, labels)
             else:
@@ -64,7 +65,7 @@ def _classify_nearest(
 def measure_nearest(
     references: NDArray[Any], samples: NDArray[Any], classes: NDArray[Any], labels: NDArray[Any], metric: str
 ) -> float:
-    """The share of samples whose nearest reference belongs to their class."""
+    """Return the share of samples whose nearest reference belongs to their class."""
     from scipy.spatial.distance import cdist
 
     nearest = cdist(references, samples, metric).argmin(axis=0)
@@ -72,7 +73,7 @@ def measure_nearest(
 
 
 def measure_references(samples: NDArray[Any], labels: NDArray[Any], class_size: int, metric: str) -> list[float]:
-    """Accuracy with the first image of each class as reference, then with the second, and so on.
+    """Measure the accuracy with the first image of each class as reference, then with the second, and so on.
 
     The images that are not references are classified.
     """
@@ -91,12 +92,12 @@ def _classify_folds(cells: Sequence[Cell], images: NDArray[Any]) -> Iterator[tup
     size = max(cell.class_size for cell in cells)
     features = protocol.compute_features(cells[0], np.concatenate([half[:size] for half in np.split(images, 2)]))
     for cell in cells:
-        solver = fit_loose_svm if cell.variant == protocol.LOOSE_SOLVER else fit_linear_svm
+        solver = fit_loose_svm if cell.variant == "loose solver" else fit_linear_svm
         yield cell, measure_folds(features, cell.class_size, solver=solver)
 
 
 def split_folds(class_size: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """For each fold, the samples of a class to train on, one contiguous tenth, and the others, to test on."""
+    """Return, for each fold, the samples of a class to train on, a contiguous tenth, and the others, to test on."""
     if class_size < N_FOLDS or class_size % N_FOLDS:
         raise ArgumentValueError("class_size", f"must be a multiple of {N_FOLDS}, got {class_size}")
     every = np.arange(class_size)
@@ -104,7 +105,7 @@ def split_folds(class_size: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp
 
 
 def fit_linear_svm(features: Floats, signs: Floats, *, c: float = 1.0) -> Floats:
-    """The weights w that minimise ½‖w‖² + c Σ_i max(0, 1 − y_i⟨w, x_i⟩)².
+    """Return the weights w that minimise ½‖w‖² + c Σ_i max(0, 1 − y_i⟨w, x_i⟩)².
 
     At the minimum w = Σ_i β_i x_i with β_i = 2c y_i max(0, 1 − y_i⟨w, x_i⟩). The samples with y_i⟨w, x_i⟩ < 1 are
     active. If they were known, their β would solve (K + I/2c) β = y, where K holds the inner products, and all other β
@@ -138,7 +139,7 @@ def fit_linear_svm(features: Floats, signs: Floats, *, c: float = 1.0) -> Floats
         change = kernel @ step
 
         def slope(t: float, start: tuple[Floats, ...] = (beta, scores, step, change)) -> float:
-            """The derivative of the function along the step."""
+            """Return the derivative of the function along the step."""
             beta, scores, step, change = start
             short = np.maximum(1 - signs * (scores + t * change), 0)
             return float(change @ (beta + t * step - 2 * c * signs * short))
@@ -153,7 +154,7 @@ def fit_linear_svm(features: Floats, signs: Floats, *, c: float = 1.0) -> Floats
 
 
 def fit_loose_svm(features: Floats, signs: Floats) -> Floats:
-    """The weights of LIBLINEAR's dual coordinate descent, which stops early at its default tolerance."""
+    """Return the weights of LIBLINEAR's dual coordinate descent, which stops early at its default tolerance."""
     from sklearn.svm import LinearSVC
 
     model = LinearSVC(C=1.0, loss="squared_hinge", dual=True, fit_intercept=False, tol=LOOSE_TOLERANCE, random_state=0)
@@ -161,7 +162,7 @@ def fit_loose_svm(features: Floats, signs: Floats) -> Floats:
 
 
 def measure_folds(features: NDArray[Any], class_size: int, *, solver: _Solver = fit_linear_svm) -> Measurement:
-    """Accuracy on the test samples of each fold, for two classes, and the share of ties.
+    """Measure the accuracy on the test samples of each fold, for two classes, and the share of ties.
 
     The decision rule is that of scikit-learn: a sample belongs to the second class if its score is greater than 0, and
     to the first class otherwise. A tie, a score of exactly 0, is therefore right for one of the classes.
@@ -175,17 +176,12 @@ def measure_folds(features: NDArray[Any], class_size: int, *, solver: _Solver = 
     solver : callable
         Maps features and signs to weights.
     """
-    halves = [half[:class_size].astype(np.float64, copy=False) for half in np.split(features, 2)]
     folds = split_folds(class_size)
-    weights = []
-    for train, _ in folds:
-        block = slice(train[0], train[-1] + 1)
-        signs = np.repeat([-1.0, 1.0], train.size)
-        weights.append(solver(np.concatenate([half[block] for half in halves]), signs))
-    every = [half @ np.transpose(weights) for half in halves]  # one column per fold
-    accuracies, ties = [], []
-    for i, (_, test) in enumerate(folds):
-        scores = np.stack([half[test, i] for half in every])  # one row per class
-        accuracies.append(float(np.mean((scores > 0) == [[False], [True]])))
-        ties.append(float(np.mean(scores == 0)))
-    return Measurement(accuracies, float(np.mean(ties)))
+    halves = [half[:class_size].astype(np.float64, copy=False) for half in np.split(features, 2)]
+    blocks = zip(*(np.split(half, N_FOLDS) for half in halves))  # the training samples of both classes
+    signs = np.repeat([-1.0, 1.0], class_size // N_FOLDS)
+    weights = [solver(np.concatenate(block), signs) for block in blocks]
+    every = np.stack([half @ np.transpose(weights) for half in halves])  # scores by class, sample and fold
+    tested = [every[:, test, i] for i, (_, test) in enumerate(folds)]
+    accuracies = [float(np.mean((scores > 0) == [[False], [True]])) for scores in tested]
+    return Measurement(accuracies, float(np.mean([np.mean(scores == 0) for scores in tested])))

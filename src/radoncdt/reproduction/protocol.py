@@ -4,7 +4,6 @@
 LinMNIST share ten maps. "independent" gives every image its own map and changes nothing else.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -15,14 +14,10 @@ from radoncdt import datasets
 from radoncdt._pooling import max_nrcdt
 from radoncdt._rcdt import nrcdt, rcdt
 from radoncdt.directions import equispaced_angles
-from radoncdt.reproduction.measurement import Measurand, group_by
+from radoncdt.reproduction.measurement import Measurand
 
 __all__ = [
-    "CLOSED_GRID",
-    "FIT_CANVAS",
-    "HALF_CIRCLE",
     "LEVELS",
-    "LOOSE_SOLVER",
     "N_FOLDS",
     "N_SHARED_MAPS",
     "PROTOCOLS",
@@ -33,24 +28,15 @@ __all__ = [
     "compute_features",
     "count_digits",
     "draw_images",
-    "group_by_features",
-    "group_by_images",
 ]
 
 PROTOCOLS = ("published", "independent")
 
-N_FOLDS = 10
+N_FOLDS = 10  # parts of the images of a class, each of which a support vector machine is trained on
 N_SHARED_MAPS = 10  # maps of all images of LinMNIST in the published protocol
+LEVELS = {"academic": 363, "linmnist": 160}  # levels of the quantile functions; the authors have as many radii
 
-_SEEDS = {"academic": 0, "linmnist": 1, "published": 0, "independent": 1}
-"""Parts of the seed of the images."""
-
-LEVELS = {"academic": 363, "linmnist": 160}
-"""Levels of the quantile functions; the authors use as many as radii of the Radon transform."""
-
-HALF_CIRCLE, CLOSED_GRID, LOOSE_SOLVER = "half circle", "closed grid", "loose solver"
-FIT_CANVAS = "fit canvas"
-"""Variants of a cell."""
+_SEEDS = {"academic": 0, "linmnist": 1, "published": 0, "independent": 1}  # parts of the seed of the images
 
 
 @dataclass(frozen=True)
@@ -72,25 +58,8 @@ class Cell(Measurand):
     n_angles: int | None
     class_size: int
     variant: str | None = None
-    """The one deviation from the protocol, if any; see `radoncdt.reproduction.tables.list_variants`."""
+    """The one deviation from the protocol: "half circle", "closed grid", "loose solver", "fit canvas", or none."""
 
-    COLUMNS: ClassVar = {
-        name: name
-        for name in (
-            "paper_mean",
-            "paper_std",
-            "mean",
-            "std",
-            "std_between_draws",
-            "draws",
-            "difference",
-            "standard_errors",
-            "fold_maximum",
-            "fold_maximum_difference",
-            "fold_maximum_standard_errors",
-            "ties",
-        )
-    }
     OPTIONAL: ClassVar = ("variant",)
 
     @property
@@ -142,7 +111,7 @@ SOURCES = {
 
 
 def count_digits(table: str, mnist: datasets.Mnist) -> int:
-    """The number of images of the rarest digit among the classes of a table; 0 if it has none."""
+    """Count the images of the rarest digit among the classes of a table; 0 if it has none."""
     return min((int((mnist.labels == digit).sum()) for digit in SOURCES[table].classes.get("linmnist", ())), default=0)
 
 
@@ -156,27 +125,24 @@ class Draw:
 
 
 def draw_images(cell: Cell, draw: Draw) -> tuple[NDArray[np.float32], NDArray[Any]]:
-    """Images and labels of a cell. The first images of a class do not depend on the class size."""
-    number = int(cell.table.removeprefix("table"))
-    rng = np.random.default_rng([draw.seed, number, _SEEDS[cell.dataset], _SEEDS[cell.protocol], draw.number])
-    n_shared = cell.class_size if cell.dataset == "academic" else N_SHARED_MAPS
+    """Draw the images and labels of a cell. The first images of a class do not depend on the class size."""
+    table = int(cell.table.removeprefix("table"))
     source = SOURCES[cell.table]
-    distribution = source.distribution
-    if cell.variant == FIT_CANVAS:
-        distribution = replace(distribution, fit_canvas=True)
+    classes = source.classes[cell.dataset]
+    n_shared = cell.class_size if cell.dataset == "academic" else N_SHARED_MAPS
+    is_fitted = cell.variant == "fit canvas"
     options: dict[str, Any] = {
-        "rng": rng,
-        "distribution": distribution,
+        "rng": np.random.default_rng([draw.seed, table, _SEEDS[cell.dataset], _SEEDS[cell.protocol], draw.number]),
+        "distribution": replace(source.distribution, fit_canvas=True) if is_fitted else source.distribution,
         "n_maps": n_shared if cell.protocol == "published" else None,
     }
-    classes = source.classes[cell.dataset]
     if cell.dataset == "academic":
         return datasets.academic(cell.class_size, classes=classes, **options)[:2]
     return datasets.lin_mnist(classes, cell.class_size, mnist=draw.mnist, **options)[:2]
 
 
 def compute_features(cell: Cell, images: NDArray[Any]) -> NDArray[Any]:
-    """The features of a cell, one row per image.
+    """Compute the features of a cell, one row per image.
 
     The R-CDT is in the paper's units: a pixel is √2/N wide, so that images fill the unit disc. The mNR-CDT has no unit.
     """
@@ -187,19 +153,8 @@ def compute_features(cell: Cell, images: NDArray[Any]) -> NDArray[Any]:
     if cell.feature == "rcdt":
         pixel = np.sqrt(2) / images.shape[-1]
         return pixel * rcdt(images, n_angles=cell.n_angles, **levels).reshape(len(images), -1)
-    if cell.variant == HALF_CIRCLE:
+    if cell.variant == "half circle":
         return nrcdt(images, n_angles=cell.n_angles, **authors, **levels).max(axis=-2)
-    is_closed = cell.variant == CLOSED_GRID
+    is_closed = cell.variant == "closed grid"
     angles = np.linspace(0, np.pi, cell.n_angles) if is_closed else equispaced_angles(cell.n_angles)
     return max_nrcdt(images, angles=angles, **authors, **levels)
-
-
-def group_by_images(cells: Iterable[Cell]) -> list[list[Cell]]:
-    """Group cells whose images are the same, except for the class size."""
-    return group_by(cells, lambda cell: (cell.table, cell.protocol, cell.dataset, cell.variant == FIT_CANVAS))
-
-
-def group_by_features(cells: Iterable[Cell]) -> list[list[Cell]]:
-    """Group cells with the same kind of features."""
-    changes = (HALF_CIRCLE, CLOSED_GRID)
-    return group_by(cells, lambda c: (c.dataset, c.feature, c.n_angles, c.variant if c.variant in changes else None))

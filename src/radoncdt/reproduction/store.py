@@ -180,12 +180,12 @@ class RunStore:
             self._runs[measurand, draw] = measurement, seconds
 
     def read_draws(self, measurand: Measurand, n: int) -> dict[int, Measurement]:
-        """The measurements in those of the first n draws that are done."""
+        """Return the measurements in those of the first n draws that are done."""
         return {draw: self._runs[measurand, draw][0] for draw in range(n) if (measurand, draw) in self._runs}
 
-    def read_seconds(self, measurand: Measurand, n: int) -> float:
-        """The time that the first n draws took, as far as they are done."""
-        return sum(self._runs[measurand, draw][1] for draw in range(n) if (measurand, draw) in self._runs)
+    def read_seconds(self, measurand: Measurand, draw: int) -> float:
+        """Return the time that a measurement took; 0 if it is not done."""
+        return self._runs[measurand, draw][1] if (measurand, draw) in self._runs else 0.0
 
 
 def _read_measurement(measurand: Measurand, record: Mapping[str, Any]) -> Measurement | None:

@@ -7,16 +7,8 @@ import pytest
 
 import radoncdt
 from radoncdt import datasets
-from radoncdt.reproduction.protocol import (
-    LEVELS,
-    PROTOCOLS,
-    SOURCES,
-    Cell,
-    Draw,
-    compute_features,
-    count_digits,
-    draw_images,
-)
+from radoncdt.reproduction import protocol
+from radoncdt.reproduction.protocol import PROTOCOLS, SOURCES, Cell, Draw, compute_features, draw_images
 
 SYMBOLS = Cell("table3", "published", "academic", "rcdt", None, "svm", 4, 30)
 DIGITS = Cell("table4", "published", "linmnist", "mnrcdt", None, "svm", 8, 2)
@@ -77,9 +69,9 @@ def test_a_larger_class_begins_with_the_smaller_one(digits):
 def test_table_4_needs_no_fives(make_digits):
     fives = make_digits(30)
     few = fives._replace(labels=np.where(fives.labels == 5, 4, fives.labels))
-    assert count_digits("table4", few) == 30
-    assert count_digits("table2", few) == 0
-    assert count_digits("table3", few) == 0
+    assert SOURCES["table4"].count_digits(few) == 30
+    assert SOURCES["table2"].count_digits(few) == 0
+    assert SOURCES["table3"].count_digits(few) == 0
 
 
 def test_features_are_the_authors_up_to_discretisation(digits):
@@ -102,4 +94,4 @@ def test_the_rcdt_is_in_units_of_the_unit_disc():
     image[0, 0, 0] = 1  # a corner, at distance 1 from the middle
     values = compute_features(SYMBOLS, image).reshape(4, 363)
     assert values[3].mean() == pytest.approx(1, abs=0.005)  # along 135°
-    assert values.shape == (4, LEVELS["academic"])
+    assert values.size == 4 * protocol._LEVELS["academic"]

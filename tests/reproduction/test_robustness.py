@@ -169,7 +169,7 @@ def test_figures_do_not_depend_on_threads(report, tmp_path, digits, monkeypatch,
 def test_a_second_run_measures_nothing_again(report, digits, monkeypatch, read_records):
     folder, _ = report
     before = read_records(folder, "robustness")
-    monkeypatch.setattr(robustness, "measure_trials", lambda *_: pytest.fail("measured again"))
+    monkeypatch.setattr(robustness, "make_comparison", lambda *_: pytest.fail("measured again"))
     run = reproduction.prepare(folder, CHOICE, digits)
     assert run.done == run.total == len(before) + len(read_records(folder, "robustness_curves"))
     run.measure()

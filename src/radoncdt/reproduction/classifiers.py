@@ -105,7 +105,9 @@ def split_folds(class_size: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp
 
 
 def fit_linear_svm(features: Floats, signs: Floats, *, c: float = 1.0) -> Floats:
-    """Return the weights w that minimise ½‖w‖² + c Σ_i max(0, 1 − y_i⟨w, x_i⟩)².
+    """Return the weights w (d,) that minimise ½‖w‖² + c Σ_i max(0, 1 − y_i⟨w, x_i⟩)², with y_i = −1 or 1.
+
+    The features x are an array (n, d), the signs y an array (n,).
 
     At the minimum w = Σ_i β_i x_i with β_i = 2c y_i max(0, 1 − y_i⟨w, x_i⟩). The samples with y_i⟨w, x_i⟩ < 1 are
     active. If they were known, their β would solve (K + I/2c) β = y, where K holds the inner products, and all other β
@@ -113,16 +115,6 @@ def fit_linear_svm(features: Floats, signs: Floats, *, c: float = 1.0) -> Floats
     solution as long as the function decreases. It reaches the minimum up to rounding, unless the features are so large
     that I/2c vanishes beside K. scikit-learn's LinearSVC minimises the same function, but only to a tolerance, and it
     does not benefit from having fewer samples than features, as is the case here.
-
-    Parameters
-    ----------
-    features : array (n, d)
-    signs : array (n,)
-        The classes y, −1 or +1.
-
-    Returns
-    -------
-    array (d,)
     """
     from scipy.linalg import solve
     from scipy.optimize import brentq
@@ -167,14 +159,8 @@ def measure_folds(features: NDArray[Any], class_size: int, *, solver: _Solver = 
     The decision rule is that of scikit-learn: a sample belongs to the second class if its score is greater than 0, and
     to the first class otherwise. A tie, a score of exactly 0, is therefore right for one of the classes.
 
-    Parameters
-    ----------
-    features : array (2n, d)
-        The features of the first class, followed by as many of the second class.
-    class_size : int
-        Number of samples of each class that are used, counted from the first one.
-    solver : callable
-        Maps features and signs to weights.
+    The features (2n, d) are those of the first class, followed by as many of the second class. The first `class_size`
+    samples of each class are used. The solver maps features and signs to weights.
     """
     folds = split_folds(class_size)
     halves = [half[:class_size].astype(np.float64, copy=False) for half in np.split(features, 2)]

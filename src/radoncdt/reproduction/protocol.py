@@ -16,26 +16,14 @@ from radoncdt._rcdt import nrcdt, rcdt
 from radoncdt.directions import equispaced_angles
 from radoncdt.reproduction.measurement import Measurand
 
-__all__ = [
-    "LEVELS",
-    "N_FOLDS",
-    "N_SHARED_MAPS",
-    "PROTOCOLS",
-    "SOURCES",
-    "Cell",
-    "Draw",
-    "ImageSource",
-    "compute_features",
-    "count_digits",
-    "draw_images",
-]
+__all__ = ["N_FOLDS", "N_SHARED_MAPS", "PROTOCOLS", "SOURCES", "Cell", "Draw", "compute_features", "draw_images"]
 
 PROTOCOLS = ("published", "independent")
 
 N_FOLDS = 10  # parts of the images of a class, each of which a support vector machine is trained on
 N_SHARED_MAPS = 10  # maps of all images of LinMNIST in the published protocol
-LEVELS = {"academic": 363, "linmnist": 160}  # levels of the quantile functions; the authors have as many radii
 
+_LEVELS = {"academic": 363, "linmnist": 160}  # levels of the quantile functions; the authors have as many radii
 _SEEDS = {"academic": 0, "linmnist": 1, "published": 0, "independent": 1}  # parts of the seed of the images
 
 
@@ -100,6 +88,10 @@ class ImageSource:
     distribution: datasets.AffineDistribution
     """The distribution of the maps."""
 
+    def count_digits(self, mnist: datasets.Mnist) -> int:
+        """Count the images of the rarest digit among the classes; 0 if there are none."""
+        return min((int((mnist.labels == digit).sum()) for digit in self.classes.get("linmnist", ())), default=0)
+
 
 SOURCES = {
     "table2": ImageSource(
@@ -108,11 +100,6 @@ SOURCES = {
     "table3": ImageSource({"academic": ("circle-star1", "square-star4")}, datasets.WIDE),
     "table4": ImageSource({"linmnist": (1, 7)}, datasets.WIDE),
 }
-
-
-def count_digits(table: str, mnist: datasets.Mnist) -> int:
-    """Count the images of the rarest digit among the classes of a table; 0 if it has none."""
-    return min((int((mnist.labels == digit).sum()) for digit in SOURCES[table].classes.get("linmnist", ())), default=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +135,7 @@ def compute_features(cell: Cell, images: NDArray[Any]) -> NDArray[Any]:
     """
     if cell.n_angles is None:
         return images.reshape(len(images), -1)
-    levels: dict[str, Any] = {"n_levels": LEVELS[cell.dataset], "level_grid": "uniform", "n_jobs": 1}
+    levels: dict[str, Any] = {"n_levels": _LEVELS[cell.dataset], "level_grid": "uniform", "n_jobs": 1}
     authors: dict[str, Any] = {"moments": "levels", "directions": "equispaced"}
     if cell.feature == "rcdt":
         pixel = np.sqrt(2) / images.shape[-1]

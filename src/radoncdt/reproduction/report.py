@@ -24,7 +24,6 @@ __all__ = ["WHOLE_RUN", "render", "write_report"]
 WHOLE_RUN = "the whole run, by the clock"  # the last of the steps in `Outcome.seconds`
 
 _TITLE = "The experiments of the paper, run by radoncdt"
-_RECORDS = ("table1", *TABLES, "variants", "robustness", "robustness_curves")
 
 
 def write_report(run: Run) -> Outcome:
@@ -39,12 +38,12 @@ def write_report(run: Run) -> Outcome:
     now = time.perf_counter()
     steps = {**outcome.seconds, "drawing": now - began, WHOLE_RUN: now - run.began}
     outcome = replace(outcome, seconds={step: round(seconds, 2) for step, seconds in steps.items()})
-    files: dict[str, bytes] = {}
-    for name, figure in figures.items():
-        files |= {f"figures/{name}.{form}": _save_figure(figure, form) for form in ("png", "svg")}
-    for name, records in _list_records(outcome).items():
-        files[f"{name}.csv"] = encode_table(records[0], (record.values() for record in records))
-        files[f"{name}.json"] = _encode_json(records)
+    files = {f"figures/{name}.{form}": _save_figure(f, form) for name, f in figures.items() for form in ("png", "svg")}
+    tables = _list_records(outcome)
+    for name, records in tables.items():
+        if records:
+            files[f"{name}.csv"] = encode_table(records[0], (record.values() for record in records))
+            files[f"{name}.json"] = _encode_json(records)
     files["results.json"] = _encode_json([summary.record() for summary in outcome.cells])
     files["setup.json"] = _encode_json({**outcome.describe(), "seconds": outcome.seconds})
     svgs = {name: files[f"figures/{name}.svg"] for name in figures}
@@ -53,7 +52,7 @@ def write_report(run: Run) -> Outcome:
         (run.folder / "figures").mkdir(exist_ok=True)
     for name, content in files.items():
         write_atomically(run.folder / name, methodcaller("write", content))
-    possible = {f"{name}.{form}" for name in _RECORDS for form in ("csv", "json")}
+    possible = {f"{name}.{form}" for name in tables for form in ("csv", "json")}
     possible |= {f"figures/{name}.{form}" for name in CAPTIONS for form in ("png", "svg")}
     for name in possible - files.keys():
         (run.folder / name).unlink(missing_ok=True)
@@ -69,23 +68,23 @@ def render(template: str, outcome: Outcome, svgs: Mapping[str, bytes]) -> str:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        keep_trailing_newline=True,
     )
-    environment.filters["base64"] = lambda content: base64.b64encode(content).decode()
     return environment.get_template(template).render(
-        title=_TITLE, sections=list_sections(outcome, list(svgs)), svgs=svgs, captions=CAPTIONS
+        title=_TITLE,
+        sections=list_sections(outcome, list(svgs)),
+        captions=CAPTIONS,
+        pictures={name: base64.b64encode(svg).decode() for name, svg in svgs.items()},
     )
 
 
 def _list_records(outcome: Outcome) -> dict[str, list[dict[str, Any]]]:
-    """The rows of every table, by name."""
-    tables: dict[str, list[dict[str, Any]]] = {"table1": [asdict(check) for check in outcome.checks]}
-    for table in TABLES:
-        tables[table] = [summary.record() for summary in outcome.select_cells(table)]
+    """List the rows of every table, by name."""
+    tables = {table: [summary.record() for summary in outcome.select_cells(table)] for table in TABLES}
+    tables["table1"] = [asdict(check) for check in outcome.checks]
     tables["variants"] = [_compare(variant.title, *pair) for variant, pairs in outcome.comparisons for pair in pairs]
-    for name, is_curve in (("robustness", False), ("robustness_curves", True)):
-        tables[name] = [s.record() for s in outcome.trials if (s.measurand.varied is not None) == is_curve]
-    return {name: records for name, records in tables.items() if records}
+    tables["robustness"] = [s.record() for s in outcome.trials if s.measurand.varied is None]
+    tables["robustness_curves"] = [s.record() for s in outcome.trials if s.measurand.varied is not None]
+    return tables
 
 
 def _compare(title: str, published: Summary[Cell], otherwise: Summary[Cell]) -> dict[str, Any]:

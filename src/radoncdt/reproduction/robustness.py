@@ -6,8 +6,8 @@ training images vote. Among classes with equally many votes the first in the ord
 scikit-learn.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -27,16 +27,13 @@ from radoncdt.reproduction.measurement import Measurand, Measurement, group_by
 __all__ = [
     "CURVES",
     "CURVE_METHODS",
-    "DIGITS",
     "METHODS",
     "N_ANGLES",
     "N_LEVELS",
     "PLANS",
     "Curve",
-    "Plan",
     "Trial",
     "draw_set",
-    "group_by_set",
     "list_trials",
     "measure_trials",
 ]
@@ -91,8 +88,9 @@ class Plan(NamedTuple):
     ks: tuple[int, ...]
 
 
-DIGITS = Plan(500, (11, 25, 50), (1, 5, 11))
-PLANS = {name: DIGITS if name == "linmnist10" else Plan(100, (5, 10), (1, 3, 5)) for name in datasets.FEW_SHOT}
+PLANS = dict.fromkeys(datasets.FEW_SHOT, Plan(100, (5, 10), (1, 3, 5))) | {
+    "linmnist10": Plan(500, (11, 25, 50), (1, 5, 11))
+}
 
 
 class Curve(NamedTuple):
@@ -131,11 +129,6 @@ def list_trials(repetitions: int) -> list[Trial]:
     return trials
 
 
-def group_by_set(trials: Iterable[Trial]) -> list[list[Trial]]:
-    """Group trials that have the same images."""
-    return group_by(trials, lambda trial: replace(trial, n_train=0, method="", k=0, repetitions=0))
-
-
 def draw_set(trial: Trial, seed: int, mnist: datasets.Mnist | None) -> tuple[NDArray[np.float32], NDArray[Any]]:
     """Draw the images and labels of a trial."""
     rng = np.random.default_rng([seed, _NUMBER, list(datasets.FEW_SHOT).index(trial.dataset)])
@@ -146,17 +139,18 @@ def draw_set(trial: Trial, seed: int, mnist: datasets.Mnist | None) -> tuple[NDA
 def measure_trials(
     trials: Sequence[Trial], seed: int, mnist: datasets.Mnist | None, n_jobs: int | None
 ) -> Iterator[tuple[Trial, Measurement]]:
-    """Measure trials that have the same images."""
-    images, labels = draw_set(trials[0], seed, mnist)
-    for same_method in group_by(trials, lambda trial: trial.method):
-        compare = make_comparison(same_method[0].method, images, n_jobs)
-        for group in group_by(same_method, lambda trial: trial.n_train):
-            accuracies: list[list[float]] = [[] for _ in group]
-            for train, test in split_images(labels, group[0].n_train, group[0].repetitions, seed):
-                votes = vote(compare(test, train), labels[train], [trial.k for trial in group])
-                for found, winners in zip(accuracies, votes):
-                    found.append(float(np.mean(winners == labels[test])))
-            yield from zip(group, map(Measurement, accuracies))
+    """Measure trials. Images and distances that several trials share are computed once."""
+    for same_set in group_by(trials, lambda t: (t.dataset, t.class_size, t.varied, t.level)):
+        images, labels = draw_set(same_set[0], seed, mnist)
+        for same_method in group_by(same_set, lambda trial: trial.method):
+            compare = make_comparison(same_method[0].method, images, n_jobs)
+            for group in group_by(same_method, lambda trial: (trial.n_train, trial.repetitions)):
+                accuracies: list[list[float]] = [[] for _ in group]
+                for train, test in split_images(labels, group[0].n_train, group[0].repetitions, seed):
+                    votes = vote(compare(test, train), labels[train], [trial.k for trial in group])
+                    for found, winners in zip(accuracies, votes):
+                        found.append(float(np.mean(winners == labels[test])))
+                yield from zip(group, map(Measurement, accuracies))
 
 
 def split_images(
@@ -176,16 +170,8 @@ def split_images(
 def vote(distances: NDArray[Any], labels: NDArray[Any], ks: Sequence[int]) -> list[NDArray[Any]]:
     """Return, for each k, the label that most of the k nearest neighbours have.
 
+    The distances (n, m) are those from n test images to m training images, and the labels (m,) those of the latter.
     Among labels with equally many votes the smallest wins. Among neighbours at the same distance the first one counts.
-
-    Parameters
-    ----------
-    distances : array (n, m)
-        Distances from n test images to m training images.
-    labels : array (m,)
-        Labels of the training images.
-    ks : sequence of int
-        Numbers of neighbours.
     """
     classes, codes = np.unique(labels, return_inverse=True)
     bits = np.asarray(distances, np.float32).view(np.int32).astype(np.int64)  # these have the order of the distances
@@ -212,18 +198,21 @@ _TRANSFORMS: dict[str, tuple[Callable[..., NDArray[Any]], dict[str, Any]]] = {
 }
 _REGISTRATIONS: dict[str, dict[str, Any]] = {
     "registered": {},
-    "unmirrored": {"reflections": False},
+    "unmirrored": {},
     "robust": {"moments": "robust", "nu": 3, "trim": 1 / 16},
-}
+}  # options of the descriptors
 METHODS = ("pixels", *_TRANSFORMS, *_REGISTRATIONS, *BASELINES)  # in the order of the report
 
 
 def make_comparison(method: str, images: NDArray[Any], n_jobs: int | None) -> _Comparison:
-    """Return a function that compares some of the images with others. Hu moments are standardised."""
-    if method == "hu":  # whose scales differ
+    """Return a function that compares some of the images with others."""
+    if method == "hu":  # the scales of Hu moments differ
         return partial(_compare_standardised, BASELINES["hu"](images, n_jobs))
     if method in _REGISTRATIONS:
-        distances = _register(images, n_jobs, **_REGISTRATIONS[method])
+        options = {"n_angles": N_ANGLES, "n_levels": N_LEVELS, "n_jobs": n_jobs, **_REGISTRATIONS[method]}
+        limits = Plausible(reflections=method != "unmirrored")
+        found = describe(images, **options).astype(np.float32)
+        distances = affine_distances(found, limits=limits, n_jobs=n_jobs).astype(np.float32)
     else:
         distances = euclidean_distances(_compute_features(method, images, n_jobs))
     return lambda test, train: distances[np.ix_(test, train)]
@@ -240,14 +229,6 @@ def _compute_features(method: str, images: NDArray[Any], n_jobs: int | None) -> 
         block = transform(images[k : k + _BLOCK], n_angles=N_ANGLES, n_levels=N_LEVELS, n_jobs=n_jobs, **options)
         features.append(block.reshape(len(block), -1).astype(np.float32))
     return np.concatenate(features)
-
-
-def _register(
-    images: NDArray[Any], n_jobs: int | None, *, reflections: bool = True, **options: Any
-) -> NDArray[np.float32]:
-    """Compute the distances of all pairs of images after registration."""
-    found = describe(images, n_angles=N_ANGLES, n_levels=N_LEVELS, n_jobs=n_jobs, **options).astype(np.float32)
-    return affine_distances(found, limits=Plausible(reflections=reflections), n_jobs=n_jobs).astype(np.float32)
 
 
 def euclidean_distances(features: NDArray[Any]) -> NDArray[np.float32]:

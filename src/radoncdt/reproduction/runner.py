@@ -17,7 +17,7 @@ from radoncdt._typing import OnProgress
 from radoncdt._validation import ArgumentValueError
 from radoncdt.reproduction import baselines, classifiers, robustness, table1
 from radoncdt.reproduction.measurement import Measurand, Measurement, Summary, group_by, summarise
-from radoncdt.reproduction.protocol import N_FOLDS, PROTOCOLS, SOURCES, Cell, Draw, count_digits
+from radoncdt.reproduction.protocol import N_FOLDS, PROTOCOLS, SOURCES, Cell, Draw
 from radoncdt.reproduction.robustness import Trial
 from radoncdt.reproduction.store import RunStore, describe_setup
 from radoncdt.reproduction.tables import TABLES, Variant, find_printed, list_variants
@@ -30,7 +30,7 @@ MORE_PARTS = ("robustness",)  # parts that take long and run only on request
 _TWO, _FOUR = (
     (SOURCES[name].classes["linmnist"], min(TABLES[name].sizes["linmnist"])) for name in ("table2", "table4")
 )
-_EVERY = (tuple(range(10)), robustness.DIGITS.class_size)
+_EVERY = (tuple(range(10)), robustness.PLANS["linmnist10"].class_size)
 _DIGITS = {"table2": _TWO, "table4": _FOUR, "figures": _TWO, "variants": _TWO, "robustness": _EVERY}
 """The digits that a part needs, and the number of images of each one."""
 
@@ -82,10 +82,11 @@ class Choice:
                 values = tuple(_validation.check_count(value, name, least) for value in given)
                 if len(set(values)) < len(values):
                     raise ArgumentValueError(name, f"must be different numbers, got {list(values)}")
+                for value in values:
+                    if value % least:
+                        problem = f"must be multiples of {least}, one part for each fold, got {value}"
+                        raise ArgumentValueError(name, problem)
                 object.__setattr__(self, name, values)
-        for size in self.sizes or ():
-            if size % N_FOLDS:
-                raise ArgumentValueError("sizes", f"must be multiples of {N_FOLDS}, one part for each fold, got {size}")
 
     @property
     def needs_digits(self) -> bool:
@@ -103,7 +104,7 @@ class Choice:
                 raise ArgumentValueError("mnist", problem)
         if not mnist.images[np.isin(mnist.labels, list(used))].any(axis=(1, 2)).all():
             raise ArgumentValueError("mnist", f"must have ink in every image, got an empty one in {mnist.source}")
-        most = count_digits("table4", mnist)
+        most = SOURCES["table4"].count_digits(mnist)
         if self.sizes and {"table4", "variants"} & set(self.parts) and max(self.sizes) > most:
             reason = f"because {mnist.source} has only {most} images of one of the digits"
             raise ArgumentValueError("sizes", f"must be at most {most}, {reason}, got {max(self.sizes)}")
@@ -211,9 +212,8 @@ class Run:
                         return
 
             _threads.for_each(work, tasks, workers, stop)
-            for group in robustness.group_by_set(trials):  # one set after the other, each in several threads
-                for trial in self._keep(robustness.measure_trials(group, self.choice.seed, self.mnist, n_jobs), 0):
-                    counter.advance(_estimate_cost(trial), f"robustness, {trial.dataset}")
+            for trial in self._keep(robustness.measure_trials(trials, self.choice.seed, self.mnist, n_jobs), 0):
+                counter.advance(_estimate_cost(trial), f"robustness, {trial.dataset}")
         if "table1" in self.choice.parts:
             before = time.perf_counter()
             self._checks = table1.check_table1(self.choice.seed)

@@ -11,7 +11,7 @@ from radoncdt import datasets
 from radoncdt.reproduction.classifiers import LOOSE_TOLERANCE, METRICS
 from radoncdt.reproduction.labels import find_row
 from radoncdt.reproduction.measurement import Measurand, Printed
-from radoncdt.reproduction.protocol import N_SHARED_MAPS, Cell, count_digits
+from radoncdt.reproduction.protocol import N_SHARED_MAPS, SOURCES, Cell
 from radoncdt.reproduction.robustness import Trial
 
 __all__ = ["TABLES", "Table", "Variant", "find_printed", "list_variants"]
@@ -97,7 +97,7 @@ class Table:
 
         By default, class sizes are limited by the digits at hand. A single class size is always kept.
         """
-        most = count_digits(self.name, mnist) if mnist else 0
+        most = SOURCES[self.name].count_digits(mnist) if mnist else 0
         cells = []
         for dataset, own in self.sizes.items():
             default = [size for size in own if dataset == "academic" or size <= most]

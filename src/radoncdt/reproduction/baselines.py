@@ -64,8 +64,7 @@ BASELINES: dict[str, Callable[[NDArray[Any], int | None], Floats]] = {
     "hu": compute_hu_moments,
     "zernike": compute_zernike_moments,
     "hog": compute_hog,
-}
-"""Functions that map images and a number of threads to features, one row per image."""
+}  # functions that map images and a number of threads to features, one row per image
 
 
 def _map_images(function: Callable[[NDArray[Any]], Any], images: NDArray[Any], n_jobs: int | None) -> Floats:

@@ -41,9 +41,6 @@ def measure_cells(cells: Sequence[Cell], draw: Draw) -> Iterator[tuple[Cell, Mea
                 yield from _classify_folds(group, images)
 
 
-# ---------------------------------------------------------------- Table 2
-
-
 def _classify_nearest(
     cells: Sequence[Cell], images: NDArray[Any], labels: NDArray[Any]
 ) -> Iterator[tuple[Cell, Measurement]]:
@@ -83,9 +80,6 @@ def measure_references(samples: NDArray[Any], labels: NDArray[Any], class_size: 
         rest = np.delete(np.arange(len(samples)), reference)
         accuracies.append(measure_nearest(samples[reference], samples[rest], labels[reference], labels[rest], metric))
     return accuracies
-
-
-# ---------------------------------------------------------------- Tables 3 and 4
 
 
 def _classify_folds(cells: Sequence[Cell], images: NDArray[Any]) -> Iterator[tuple[Cell, Measurement]]:

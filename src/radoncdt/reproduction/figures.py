@@ -1,6 +1,7 @@
 """The figures of the report: Figures 2, 3 and 4 of the paper, curves of accuracy, and the robustness study."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
@@ -21,6 +22,7 @@ __all__ = ["CAPTIONS", "draw_figures"]
 _N_SHOWN = 4  # images per class in Figures 2 and 3, besides the first one
 _N_ANGLES = 128  # number of angles in Figure 4
 _NAMES = {**DATASETS, **NORMS, **FEATURES}  # what panels show
+_SAMPLES = Cell("table2", "published", "academic", "mnrcdt", None, "nearest", _N_ANGLES, 10)  # images of Figures 2 to 4
 _LEGEND = (
     "Lines: our mean over the draws. Bands: the standard deviation within a draw, or between draws where a draw has a "
     "single figure. Crosses: the paper."
@@ -67,12 +69,11 @@ def _make_figure(width: float, height: float) -> Any:
 
 def _draw_samples(dataset: str, seed: int, mnist: datasets.Mnist | None) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the first draw of Table 2 in the published protocol, with the template of each symbol first."""
-    cell = Cell("table2", "published", dataset, "mnrcdt", None, "nearest", _N_ANGLES, 10)
-    images, labels = draw_images(cell, Draw(seed, 0, mnist))
+    images, labels = draw_images(replace(_SAMPLES, dataset=dataset), Draw(seed, 0, mnist))
     if dataset == "academic":
         drawn = datasets.templates(SOURCES["table2"].classes[dataset], canvas=images.shape[-1])
         images = np.concatenate([np.stack([drawn[name], *images[labels == name]]) for name in drawn])
-        labels = np.repeat(list(drawn), cell.class_size + 1)
+        labels = np.repeat(list(drawn), _SAMPLES.class_size + 1)
     return images, labels
 
 
@@ -91,8 +92,7 @@ def _show_samples(images: NDArray[Any], labels: NDArray[Any]) -> Any:
 def _plot_features(images: NDArray[Any], labels: NDArray[Any]) -> Any:
     from radoncdt import plot
 
-    cell = Cell("table2", "published", "academic", "mnrcdt", None, "nearest", _N_ANGLES, 10)
-    values = compute_features(cell, images)
+    values = compute_features(_SAMPLES, images)
     first = np.array([np.flatnonzero(labels == name)[0] for name in dict.fromkeys(labels.tolist())])
     figure = _make_figure(6, 4)
     plot.pooled(

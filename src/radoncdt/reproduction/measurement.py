@@ -17,10 +17,8 @@ _Item = TypeVar("_Item")
 class Measurement(NamedTuple):
     """The accuracies of one random draw."""
 
-    accuracies: list[float]
-    """One per fold, reference or repetition."""
-    ties: float | None = None
-    """Share of the test samples whose score is exactly 0; None for classifiers without scores."""
+    accuracies: list[float]  # one per fold, reference or repetition
+    ties: float | None = None  # share of the test samples whose score is exactly 0; None for classifiers without scores
 
 
 @dataclass(frozen=True)
@@ -29,8 +27,7 @@ class Printed:
 
     mean: float
     std: float | None
-    digits: int
-    """Decimal places."""
+    digits: int  # decimal places
 
 
 @dataclass(frozen=True)
@@ -42,8 +39,7 @@ class Measurand(ABC):
 
     COLUMNS: ClassVar[Mapping[str, str] | None] = None
     """The figures in a record and the attributes of `Summary` that they are; None for all of them."""
-    OPTIONAL: ClassVar[tuple[str, ...]]
-    """Fields that a record omits where they are None."""
+    OPTIONAL: ClassVar[tuple[str, ...]]  # fields that a record omits where they are None
 
     @property
     def has_ties(self) -> bool:
@@ -85,25 +81,16 @@ class Summary(Generic[_M_co]):
 
     measurand: _M_co
     paper: Printed | None
-    mean: float
-    """Mean over the draws of the mean accuracy in each draw."""
-    std: float | None
-    """Standard deviation within a draw, averaged over the draws; None if a draw has a single accuracy."""
-    std_between_draws: float | None
-    """Standard deviation of the means of the draws; None for a single draw."""
+    mean: float  # mean over the draws of the mean accuracy in each draw
+    std: float | None  # standard deviation within a draw, averaged over the draws; None if a draw has a single accuracy
+    std_between_draws: float | None  # standard deviation of the means of the draws; None for a single draw
     draws: int
-    difference: float | None
-    """Our mean minus the paper's figure."""
-    standard_errors: float | None
-    """The difference divided by its standard error."""
-    fold_maximum: float | None
-    """Mean over the draws of the largest accuracy, where the authors print that one."""
-    fold_maximum_difference: float | None
-    """Our largest accuracy minus the paper's figure."""
-    fold_maximum_standard_errors: float | None
-    """The difference of the largest accuracy divided by its standard error."""
-    ties: float | None
-    """Mean share of ties; None for classifiers without scores."""
+    difference: float | None  # our mean minus the paper's figure
+    standard_errors: float | None  # the difference divided by its standard error
+    fold_maximum: float | None  # mean over the draws of the largest accuracy, where the authors print that one
+    fold_maximum_difference: float | None  # our largest accuracy minus the paper's figure
+    fold_maximum_standard_errors: float | None  # the difference of the largest accuracy divided by its standard error
+    ties: float | None  # mean share of ties; None for classifiers without scores
 
     @property
     def paper_mean(self) -> float | None:

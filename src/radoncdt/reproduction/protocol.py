@@ -31,18 +31,12 @@ _SEEDS = {"academic": 0, "linmnist": 1, "published": 0, "independent": 1}  # par
 class Cell(Measurand):
     """One figure of a table."""
 
-    table: str
-    """"table2", "table3" or "table4"."""
-    protocol: str
-    """"published" or "independent"."""
-    dataset: str
-    """"academic" or "linmnist"."""
-    feature: str
-    """"euclidean", "rcdt" or "mnrcdt"."""
-    norm: str | None
-    """Norm of the nearest reference, "inf" or "2"; None for other classifiers."""
-    classifier: str
-    """"nearest" or "svm"."""
+    table: str  # "table2", "table3" or "table4"
+    protocol: str  # "published" or "independent"
+    dataset: str  # "academic" or "linmnist"
+    feature: str  # "euclidean", "rcdt" or "mnrcdt"
+    norm: str | None  # norm of the nearest reference, "inf" or "2"; None for other classifiers
+    classifier: str  # "nearest" or "svm"
     n_angles: int | None
     class_size: int
     variant: str | None = None
@@ -83,10 +77,8 @@ class Cell(Measurand):
 class ImageSource:
     """The images of a table."""
 
-    classes: dict[str, tuple[Any, ...]]
-    """The classes of each dataset."""
-    distribution: datasets.AffineDistribution
-    """The distribution of the maps."""
+    classes: dict[str, tuple[Any, ...]]  # the classes of each dataset
+    distribution: datasets.AffineDistribution  # the distribution of the maps
 
     def count_digits(self, mnist: datasets.Mnist) -> int:
         """Count the images of the rarest digit among the classes; 0 if there are none."""

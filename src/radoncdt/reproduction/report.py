@@ -45,7 +45,8 @@ def write_report(run: Run) -> Outcome:
             files[f"{name}.csv"] = encode_table(records[0], (record.values() for record in records))
             files[f"{name}.json"] = _encode_json(records)
     files["results.json"] = _encode_json([summary.record() for summary in outcome.cells])
-    files["setup.json"] = _encode_json({**outcome.describe(), "seconds": outcome.seconds})
+    progress = {"complete": outcome.missing == 0, "missing_measurements": outcome.missing}
+    files["setup.json"] = _encode_json({**progress, **outcome.describe(), "seconds": outcome.seconds})
     svgs = {name: files[f"figures/{name}.svg"] for name in figures}
     files |= {name: render(name, outcome, svgs).encode() for name in ("report.md", "report.html")}
     if figures:

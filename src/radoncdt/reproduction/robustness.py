@@ -42,30 +42,22 @@ _NUMBER = 5  # part of the seed of the images; those of Tables 2 to 4 have the n
 N_ANGLES, N_LEVELS = 64, 64  # directions on the half circle and levels of all transforms
 _BLOCK = 512  # images that are transformed, and features that are multiplied, at once
 
+# maps the indices of n test images and of m training images to their distances (n, m)
 _Comparison = Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[Any]]
-"""Maps the indices of n test images and of m training images to their distances (n, m)."""
 
 
 @dataclass(frozen=True)
 class Trial(Measurand):
     """The accuracy of nearest neighbours on one set of images."""
 
-    dataset: str
-    """One of `radoncdt.datasets.FEW_SHOT`."""
-    class_size: int
-    """Training and test images per class."""
-    n_train: int
-    """Training images per class."""
-    method: str
-    """One of `METHODS`."""
-    k: int
-    """Number of neighbours that vote."""
-    repetitions: int
-    """Number of random choices of the training images."""
-    varied: str | None = None
-    """For a curve, the parameter that is the same for all images: "dots" or "amplitude"."""
-    level: float | None = None
-    """For a curve, the value of that parameter."""
+    dataset: str  # one of `radoncdt.datasets.FEW_SHOT`
+    class_size: int  # training and test images per class
+    n_train: int  # training images per class
+    method: str  # one of `METHODS`
+    k: int  # number of neighbours that vote
+    repetitions: int  # number of random choices of the training images
+    varied: str | None = None  # for a curve, the parameter that is the same for all images: "dots" or "amplitude"
+    level: float | None = None  # for a curve, the value of that parameter
 
     COLUMNS: ClassVar = {"mean": "mean", "std": "std", "authors": "paper_mean", "difference": "difference"}
     OPTIONAL: ClassVar = ("varied", "level")
@@ -196,11 +188,8 @@ _TRANSFORMS: dict[str, tuple[Callable[..., NDArray[Any]], dict[str, Any]]] = {
     "sorted": (pooled_nrcdt, {"pool": "sorted", "n_components": 2 * N_ANGLES, **_WHITENED}),
     "fourier": (pooled_nrcdt, {"pool": "fourier", "n_components": N_ANGLES + 1, **_WHITENED}),
 }
-_REGISTRATIONS: dict[str, dict[str, Any]] = {
-    "registered": {},
-    "unmirrored": {},
-    "robust": {"moments": "robust", "nu": 3, "trim": 1 / 16},
-}  # options of the descriptors
+_ROBUST: dict[str, Any] = {"moments": "robust", "nu": 3, "trim": 1 / 16}
+_REGISTRATIONS: dict[str, dict[str, Any]] = {"registered": {}, "unmirrored": {}, "robust": _ROBUST}
 METHODS = ("pixels", *_TRANSFORMS, *_REGISTRATIONS, *BASELINES)  # in the order of the report
 
 
@@ -219,6 +208,7 @@ def make_comparison(method: str, images: NDArray[Any], n_jobs: int | None) -> _C
 
 
 def _compute_features(method: str, images: NDArray[Any], n_jobs: int | None) -> NDArray[Any]:
+    """Compute the features of a method that are compared by their Euclidean distances, one row per image."""
     if method == "pixels":
         return images.reshape(len(images), -1)
     if method in BASELINES:

@@ -31,8 +31,8 @@ _TWO, _FOUR = (
     (SOURCES[name].classes["linmnist"], min(TABLES[name].sizes["linmnist"])) for name in ("table2", "table4")
 )
 _EVERY = (tuple(range(10)), robustness.PLANS["linmnist10"].class_size)
+# the digits that a part needs, and the number of images of each one
 _DIGITS = {"table2": _TWO, "table4": _FOUR, "figures": _TWO, "variants": _TWO, "robustness": _EVERY}
-"""The digits that a part needs, and the number of images of each one."""
 
 _M = TypeVar("_M", bound=Measurand)
 
@@ -116,18 +116,13 @@ class Outcome:
 
     choice: Choice
     setup: dict[str, Any]
-    cells: list[Summary[Cell]]
-    """Summaries of the cells of the tables."""
+    cells: list[Summary[Cell]]  # summaries of the cells of the tables
     comparisons: list[tuple[Variant, list[list[Summary[Cell]]]]]
     """The variants, with the two summaries of each pair of cells over the same random draws."""
-    trials: list[Summary[Trial]]
-    """Summaries of the trials of the robustness study."""
-    checks: list[table1.Check]
-    """The rows of Table 1."""
-    seconds: dict[str, float]
-    """Time of each step; steps that run in several threads add up to more than the whole run."""
-    missing: int
-    """Number of missing measurements, of a cell in a draw or of a trial; Table 1 counts as one."""
+    trials: list[Summary[Trial]]  # summaries of the trials of the robustness study
+    checks: list[table1.Check]  # the rows of Table 1
+    seconds: dict[str, float]  # time of each step; steps that run in several threads add up to more than the whole run
+    missing: int  # number of missing measurements, of a cell in a draw or of a trial; Table 1 counts as one
 
     def select_cells(self, table: str, protocol: str | None = None) -> list[Summary[Cell]]:
         """Return the cells of a table, in one protocol or in all."""
@@ -139,12 +134,7 @@ class Outcome:
 
     def describe(self) -> dict[str, Any]:
         """Describe what was measured, and with what."""
-        return {
-            "complete": self.missing == 0,
-            "missing_measurements": self.missing,
-            **asdict(self.choice),
-            **self.setup,
-        }
+        return {**asdict(self.choice), **self.setup}
 
 
 def prepare(out: str | os.PathLike[str], choice: Choice, mnist: datasets.Mnist | None) -> "Run":

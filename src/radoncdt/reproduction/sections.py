@@ -85,6 +85,7 @@ _SETUP = {
     "sizes": ("class sizes", "the paper's, up to the digits at hand"),
     "digits_source": ("digits", "not needed"),
     "digits": ("digits, SHA-256", "–"),
+    "sources": ("radoncdt, sources", ""),
 }  # how the report names entries of the set-up, and what None means; elsewhere, None is a library that is missing
 
 
@@ -92,10 +93,8 @@ class Entry(NamedTuple):
     """The content of one place in a grid."""
 
     text: str
-    more: Sequence[str] = ()
-    """Further lines, which are less prominent."""
-    flag: int = 0
-    """−1 or 1 for a figure that is notably smaller or larger than the paper's."""
+    more: Sequence[str] = ()  # further lines, which are less prominent
+    flag: int = 0  # −1 or 1 for a figure that is notably smaller or larger than the paper's
 
 
 class Grid(NamedTuple):
@@ -111,8 +110,7 @@ class Section(NamedTuple):
 
     title: str
     blocks: Sequence[str | Grid] = ()
-    figures: Sequence[str] = ()
-    """Names of figures."""
+    figures: Sequence[str] = ()  # names of figures
     warning: str = ""
 
     @property

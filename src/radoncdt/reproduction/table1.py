@@ -40,14 +40,10 @@ class Check:
     transformation: str
     matrix: list[list[float]]
     shift: list[float]
-    points_error: float
-    """Error for a point cloud, which moves exactly."""
-    image_error: float
-    """Error for an image, which is resampled."""
-    image_root_mean_square: float
-    """Root mean square of the error for the image over angles and levels."""
-    holds: bool
-    """Whether both sides agree for the points, up to rounding."""
+    points_error: float  # error for a point cloud, which moves exactly
+    image_error: float  # error for an image, which is resampled
+    image_root_mean_square: float  # root mean square of the error for the image over angles and levels
+    holds: bool  # whether both sides agree for the points, up to rounding
 
 
 def _make_rows(rng: np.random.Generator) -> list[_Row]:

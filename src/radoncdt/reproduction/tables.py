@@ -79,11 +79,9 @@ class Table:
     """The columns and rows of one of the Tables 2, 3 and 4."""
 
     name: str
-    classifier: str
-    """"nearest" or "svm"."""
+    classifier: str  # "nearest" or "svm"
     angles: tuple[int, ...]
-    sizes: dict[str, tuple[int, ...]]
-    """Class sizes of each dataset."""
+    sizes: dict[str, tuple[int, ...]]  # class sizes of each dataset
 
     def list_cells(
         self,
@@ -157,12 +155,9 @@ class Variant:
     """A single change of the protocol: something that the paper's text leaves open and that changes its figures."""
 
     title: str
-    published: str
-    """The protocol, in words."""
-    otherwise: str
-    """The change, in words."""
-    pairs: list[tuple[Cell, Cell]]
-    """Cells, each with its changed counterpart."""
+    published: str  # the protocol, in words
+    otherwise: str  # the change, in words
+    pairs: list[tuple[Cell, Cell]]  # cells, each with its changed counterpart
 
 
 def list_variants(

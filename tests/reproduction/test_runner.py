@@ -185,7 +185,7 @@ def test_matrix_products_are_in_one_thread(tmp_path):
     """In every library that is loaded by then; in a new process, where none is loaded before."""
     code = (
         "from radoncdt import reproduction\n"
-        "from radoncdt.reproduction import classifiers\n"
+        "from radoncdt.reproduction import protocol\n"
         "from threadpoolctl import threadpool_info\n"
         "seen = set()\n"
         "def solver(features, signs):\n"
@@ -193,7 +193,7 @@ def test_matrix_products_are_in_one_thread(tmp_path):
         "    blas = [lib for lib in threadpool_info() if lib['user_api'] == 'blas']\n"
         "    seen.update((lib['filepath'], lib['num_threads']) for lib in blas)\n"
         "    return weights\n"
-        "solve, classifiers.fit_linear_svm = classifiers.fit_linear_svm, solver\n"
+        "solve, protocol.fit_linear_svm = protocol.fit_linear_svm, solver\n"
         "choice = reproduction.Choice('table3', 'published', draws=1, angles=[2], sizes=[10])\n"
         "reproduction.reproduce('r', choice)\n"
         "print(sorted(n for _, n in seen))\n"

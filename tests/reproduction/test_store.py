@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import radoncdt
-from radoncdt.reproduction import Cell, Measurement, Trial, classifiers, robustness, store
+from radoncdt.reproduction import Cell, Measurement, Trial, protocol, robustness, store
 from radoncdt.reproduction.protocol import Draw
 from radoncdt.reproduction.store import FILE_NAME, RunStore, describe_setup, find_modules, hash_code
 
@@ -209,7 +209,6 @@ RELEVANT = [
     "datasets/mnist.py",
     "matching/descriptors.py",
     "reproduction/protocol.py",
-    "reproduction/classifiers.py",
     "reproduction/measurement.py",
     "reproduction/robustness.py",
     "reproduction/baselines.py",
@@ -263,7 +262,7 @@ def test_everything_that_runs_during_a_measurement_counts(digits):
 
     sys.setprofile(profile)
     try:
-        measured = list(classifiers.measure_cells(cells, Draw(0, 0, digits)))
+        measured = list(protocol.measure_cells(cells, Draw(0, 0, digits)))
         trials = [Trial("all", 2, 1, method, 1, 1) for method in robustness.METHODS]
         measured += robustness.measure_trials(trials, 0, None, 1)
     finally:

@@ -15,9 +15,9 @@ from radoncdt._extras import require
 from radoncdt._progress import Counter
 from radoncdt._typing import OnProgress
 from radoncdt._validation import ArgumentValueError
-from radoncdt.reproduction import baselines, classifiers, robustness, table1
+from radoncdt.reproduction import baselines, robustness, table1
 from radoncdt.reproduction.measurement import Measurand, Measurement, Summary, group_by, summarise
-from radoncdt.reproduction.protocol import N_FOLDS, PROTOCOLS, SOURCES, Cell, Draw
+from radoncdt.reproduction.protocol import N_FOLDS, PROTOCOLS, SOURCES, Cell, Draw, measure_cells
 from radoncdt.reproduction.robustness import Trial
 from radoncdt.reproduction.store import RunStore, describe_setup
 from radoncdt.reproduction.tables import TABLES, Variant, find_printed, list_variants
@@ -27,9 +27,7 @@ __all__ = ["MORE_PARTS", "PARTS", "Choice", "Outcome", "Run", "prepare"]
 PARTS = ("table1", *TABLES, "figures", "variants")  # the parts of the paper, which "all" stands for
 MORE_PARTS = ("robustness",)  # parts that take long and run only on request
 
-_TWO, _FOUR = (
-    (SOURCES[name].classes["linmnist"], min(TABLES[name].sizes["linmnist"])) for name in ("table2", "table4")
-)
+_TWO, _FOUR = ((SOURCES[t].classes["linmnist"], min(TABLES[t].sizes["linmnist"])) for t in ("table2", "table4"))
 _EVERY = (tuple(range(10)), robustness.PLANS["linmnist10"].class_size)
 # the digits that a part needs, and the number of images of each one
 _DIGITS = {"table2": _TWO, "table4": _FOUR, "figures": _TWO, "variants": _TWO, "robustness": _EVERY}
@@ -196,7 +194,7 @@ class Run:
             def work(task: tuple[int, list[Cell]]) -> None:
                 number, cells = task
                 draw = Draw(self.choice.seed, number, self.mnist)
-                for cell in self._keep(classifiers.measure_cells(cells, draw), number):
+                for cell in self._keep(measure_cells(cells, draw), number):
                     counter.advance(_estimate_cost(cell), f"{cell.table}, {cell.protocol}, draw {number + 1}")
                     if stop.is_set():
                         return

@@ -23,9 +23,7 @@ _AGREEMENT = (
 )
 _CHANCE = "With {draws}, about {share:.0%} of the differences would be larger by chance even if both measured the same."
 _SINGLE_DRAW = "A single random draw has no standard error, so agreement cannot be judged."
-_DIFFERENCES = (
-    "The following figures do not agree. Rows are numbers of angles in Table 2 and class sizes in Tables 3 and 4."
-)
+_DIFFERENCES = "These figures do not agree. Rows are numbers of angles in Table 2 and class sizes in Tables 3 and 4."
 _TABLE_1 = (
     f"Both sides of every row are compared by their quantile functions in {table1.N_ANGLES} directions at "
     f"{table1.N_LEVELS} levels, for a random point cloud, which moves exactly, and for a drawn symbol, which is "
@@ -42,10 +40,9 @@ _ENTRIES = (
     "flagged: bold in Markdown, coloured in HTML."
 )
 _TIES = (
-    "The decision rule of the support vector machines is that of scikit-learn: a score greater than 0 means the second "
-    "class, any other score the first. “ties” is the share of the test samples whose score is exactly 0. These samples "
-    "have nothing in common with the weights, and all of them are assigned to the first class. Entries without this "
-    "line have no ties."
+    "The support vector machines decide as in scikit-learn: a score greater than 0 means the second class, any other "
+    "score the first. “ties” is the share of the test samples whose score is exactly 0. They have nothing in common "
+    "with the weights, and all of them are assigned to the first class. Entries without this line have no ties."
 )
 _FOLD_MAXIMUM = (
     "The R-CDT columns of the paper's Table 4 are the largest of the ten folds, not their mean: for class sizes 10, 20 "
@@ -171,8 +168,8 @@ def _compare_cells(cells: Sequence[Summary[Cell]]) -> list[str | Grid]:
     for group in group_by(cells, lambda s: (s.measurand.table, labels.label_column(s.measurand))):
         cell = group[0].measurand
         for flag, word in ((1, "higher"), (-1, "lower")):
-            if flagged := [s for s in group if s.flag == flag]:
-                texts = [f"{labels.find_row(s.measurand)}: {s.ours:.3f} ({_format_paper(s)})" for s in flagged]
+            if flagged := [(s, s.paper) for s in group if s.paper and s.flag == flag]:
+                texts = [f"{labels.find_row(s.measurand)}: {s.ours:.3f} ({p.mean:.{p.digits}f})" for s, p in flagged]
                 first = _make_row(f"Table {cell.table[-1]}", labels.label_column(cell), word)
                 differences.append([*first, Entry(", ".join(texts), flag=flag)])
     n = max(s.draws for s in cells)
@@ -194,17 +191,13 @@ def _compare_trials(trials: Sequence[Summary[Trial]]) -> str:
         f"Robustness: {format_count(len(trials), 'figure')} can be compared with the authors'. The mean absolute "
         f"difference is {average:.3f}. The largest is {_subtract_paper(worst):+z.3f}, for "
         f"{labels.METHODS[trial.method]} on the set {labels.SETS[trial.dataset]} with {trial.n_train} training images "
-        f"per class: ours {worst.mean:.3f}, theirs {_format_paper(worst)}."
+        f"per class: ours {worst.mean:.3f}, theirs {format_printed(worst.paper)}."
     )
 
 
 def _subtract_paper(summary: Summary[Measurand]) -> float:
     """Subtract the paper's figure from ours, in a summary that has both."""
     return summary.ours - (summary.paper_mean or 0.0)
-
-
-def _format_paper(summary: Summary[Measurand]) -> str:
-    return f"{summary.paper.mean:.{summary.paper.digits}f}" if summary.paper else "–"
 
 
 # ---------------------------------------------------------------- the parts
@@ -230,8 +223,8 @@ def _show_table1(outcome: Outcome) -> Section:
         matrix = "; ".join(" ".join(f"{value:.2f}" for value in row) for row in check.matrix)
         shift = " ".join(f"{value:.2f}" for value in check.shift)
         errors = f"{check.points_error:.1e}", f"{check.image_error:.3f}", f"{check.image_root_mean_square:.3f}"
-        flag = 0 if check.holds else -1
-        rows.append(_make_row(check.transformation, f"({matrix})", f"({shift})", *errors, flag=flag))
+        place = check.transformation, f"({matrix})", f"({shift})"
+        rows.append(_make_row(*place, *errors, flag=0 if check.holds else -1))
     return Section("Table 1: affine maps and the Radon transform", [_TABLE_1, Grid(header, rows)])
 
 
@@ -287,7 +280,7 @@ def describe_missing_baselines(setup: Mapping[str, Any]) -> str:
     if not omitted:
         return ""
     methods = "; ".join(labels.METHODS[name] for name in omitted)
-    libraries = sorted(set(omitted.values()), reverse=True)
+    libraries = dict.fromkeys(omitted.values())
     verb = "is" if len(libraries) == 1 else "are"
     return f"Omitted: {methods}. {' and '.join(libraries)} {verb} not installed: pip install 'radoncdt[reproduce]'"
 

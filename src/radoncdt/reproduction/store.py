@@ -34,7 +34,7 @@ FILE_NAME = "runs.jsonl"  # in the folder of the report
 _KINDS: dict[str, type[Measurand]] = {"cell": Cell, "trial": Trial}  # types of measurands by the key of a line
 _LIBRARIES = ("numpy", "scipy", "scikit-learn")
 _OPTIONAL = {"digits", *baselines.LIBRARIES.values()}  # entries of a set-up that only some measurements depend on
-_MEASURING = ("radoncdt.reproduction.classifiers", "radoncdt.reproduction.robustness")  # the modules that measure
+_MEASURING = ("radoncdt.reproduction.protocol", "radoncdt.reproduction.robustness")  # the modules that measure
 
 # ---------------------------------------------------------------- what decides a figure
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from radoncdt import datasets
-from radoncdt.reproduction.classifiers import LOOSE_TOLERANCE, METRICS
 from radoncdt.reproduction.labels import find_row
 from radoncdt.reproduction.measurement import Measurand, Printed
-from radoncdt.reproduction.protocol import N_SHARED_MAPS, SOURCES, Cell
+from radoncdt.reproduction.protocol import LOOSE_TOLERANCE, METRICS, N_SHARED_MAPS, SOURCES, Cell
 from radoncdt.reproduction.robustness import Trial
 
 __all__ = ["TABLES", "Table", "Variant", "find_printed", "list_variants"]

@@ -79,6 +79,14 @@ def test_too_few_digits_are_refused(tmp_path, make_digits, options, n, argument,
     assert not (tmp_path / "out").exists()
 
 
+def test_empty_images_of_digits_that_are_not_used_are_accepted(make_digits):
+    digits = make_digits(60)
+    digits.images[digits.labels == 5] = 0
+    reproduction.Choice("table4").check_digits(digits)
+    with pytest.raises(ValueError, match="`mnist` must have ink in every image"):
+        reproduction.Choice("table2").check_digits(digits)
+
+
 def test_digits_without_ink_are_refused(tmp_path, make_digits):
     digits = make_digits(60)
     digits.images[np.flatnonzero(digits.labels == 7)[3]] = 0

@@ -102,7 +102,7 @@ def test_flags_have_a_colour(report):
     for flag, name in ((-1, "less"), (1, "more")):
         summary = next(s for s in report[1].cells if s.flag == flag)
         line = labels.format_figure(summary.mean, summary.std)
-        assert f'<td class="{name}"><b>{line}</b><br>' in text
+        assert f'<td class="{name}">{line}<br><span>' in text
 
 
 # ---------------------------------------------------------------- Markdown

@@ -22,9 +22,8 @@ from benchmarks.report import make_parser
 from radoncdt import datasets
 from radoncdt.datasets.affine import AffineMaps, move
 from radoncdt.reproduction import Cell, Measurement, Summary
-from radoncdt.reproduction.classifiers import fit_linear_svm, measure_folds
 from radoncdt.reproduction.measurement import summarise
-from radoncdt.reproduction.protocol import N_SHARED_MAPS, SOURCES
+from radoncdt.reproduction.protocol import N_SHARED_MAPS, SOURCES, fit_linear_svm, measure_folds
 from radoncdt.reproduction.tables import find_printed
 
 SOURCE = SOURCES["table4"]

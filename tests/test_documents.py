@@ -12,9 +12,8 @@ import pytest
 import radoncdt
 from radoncdt import datasets
 from radoncdt.reproduction import Cell, labels, robustness
-from radoncdt.reproduction.classifiers import measure_cells
 from radoncdt.reproduction.measurement import summarise
-from radoncdt.reproduction.protocol import Draw
+from radoncdt.reproduction.protocol import Draw, measure_cells
 from radoncdt.reproduction.tables import TABLES, find_printed
 
 ROOT = Path(__file__).parent.parent

@@ -9,18 +9,18 @@ from files import run
 from marks import change
 from PIL import Image
 
-from radoncdt.catalogue import Catalogue, records, schema
+from radoncdt.catalogue import Catalogue, schema
 
 
 def sign(path, table):
     """Give the rows of a table the checksums of what they hold now, as somebody who means harm would."""
     with Catalogue(path) as catalogue, catalogue._store.snapshot() as snapshot:
-        kinds = [*vars(records).values(), snapshot.metadata_spec]
-    kind = next(each for each in kinds if isinstance(each, records.TableSpec) and each.table == table)
+        kinds = [*vars(schema).values(), snapshot.metadata_table]
+    kind = next(each for each in kinds if isinstance(each, schema.Table) and each.name == table)
     names = ", ".join(f'"{name}"' for name in kind.fields)
     with closing(sqlite3.connect(path)) as db, db:
         for row in db.execute(f"SELECT {names} FROM {table}").fetchall():
-            total = records.compute_checksum(kind, row)
+            total = kind.compute_checksum(row)
             db.execute(f'UPDATE {table} SET "{schema.CHECKSUM}" = ? WHERE "{kind.key}" = ?', [total, row[0]])
 
 

@@ -2,7 +2,6 @@
 
 import os
 import threading
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -15,15 +14,17 @@ from numpy.typing import ArrayLike, NDArray
 from radoncdt import _validation
 from radoncdt._typing import OnProgress
 from radoncdt._validation import ArgumentTypeError, ArgumentValueError
-from radoncdt.catalogue import calibration, export, migration, records, search
+from radoncdt.catalogue import calibration, migration, search
 from radoncdt.catalogue.calibration import DEFAULT_N_MARKS, MIN_ENTRIES, MIN_MARKS, Calibration
 from radoncdt.catalogue.conditions import select_entries
-from radoncdt.catalogue.errors import CatalogueError, DamagedEntryWarning
+from radoncdt.catalogue.connection import CatalogueError
+from radoncdt.catalogue.export import export, list_entries
 from radoncdt.catalogue.importer import Added, add_images
 from radoncdt.catalogue.index import StoredIndex, store_summaries
 from radoncdt.catalogue.integrity import Problem, find_problems
-from radoncdt.catalogue.metadata import ENTRY_COLUMNS, match_rows, parse_values, read_table
+from radoncdt.catalogue.metadata import match_rows, parse_values, read_table
 from radoncdt.catalogue.paths import make_stored_name
+from radoncdt.catalogue.records import parse_ink_options
 from radoncdt.catalogue.search import DEFAULT_LIMITS
 from radoncdt.catalogue.snapshot import Snapshot
 from radoncdt.catalogue.store import Store
@@ -188,13 +189,13 @@ class Catalogue:
             A condition in SQL on the metadata, such as ``motif = 'crown' and date < 1500``.
         """
         with self._store.snapshot() as snapshot:
-            return _list_entries(snapshot, None if where is None else select_entries(snapshot, where))
+            return list_entries(snapshot, None if where is None else select_entries(snapshot, where))
 
     def entry(self, number: int) -> dict[str, Any]:
         """Return one entry with its number, file, size and metadata."""
         with self._store.snapshot() as snapshot:
             snapshot.check_entries([number])
-            return _list_entries(snapshot, [number])[0]
+            return list_entries(snapshot, [number])[0]
 
     def failures(self) -> list[tuple[str, str]]:
         """Return the files that could not be read, each with the reason."""
@@ -211,7 +212,7 @@ class Catalogue:
         """Return the ink options with which an entry was read, without those that were not set."""
         with self._store.snapshot() as snapshot:
             snapshot.check_entries([number])
-            options = asdict(records.parse_ink_options(snapshot.entries([number])[0].ink))
+            options = asdict(parse_ink_options(snapshot.entries([number])[0].ink))
         return {name: value for name, value in options.items() if value is not None}
 
     @property
@@ -230,9 +231,7 @@ class Catalogue:
             Whether to skip damaged entries with a warning for each; otherwise the first one raises an error.
         """
         with self._store.snapshot() as snapshot:
-            with_descriptors = Path(path).suffix.lower() == ".npz"
-            entries = _list_sound_entries(snapshot, with_descriptors) if skip_damaged else _list_entries(snapshot)
-            return export.export(snapshot, entries, Path(path))
+            return export(snapshot, Path(path), skip_damaged=skip_damaged)
 
     def check(self, *, on_progress: OnProgress | None = None) -> list[Problem]:
         """Verify every row, and every file that an entry was read from, and return the problems."""
@@ -369,32 +368,6 @@ def _check_mask(options: InkOptions) -> InkOptions:
     if not isinstance(options.mask, (str, os.PathLike)):
         raise ArgumentTypeError("mask", f"must be a path, because it is stored, got {type(options.mask).__name__}")
     return replace(options, mask=os.path.abspath(options.mask))
-
-
-def _list_entries(snapshot: Snapshot, numbers: Any = None) -> list[dict[str, Any]]:
-    """Return all entries, or some, with their number, file, size and metadata."""
-    metadata = snapshot.metadata(numbers)
-    found = []
-    for entry in snapshot.entries(numbers):
-        if entry.id not in metadata:
-            raise snapshot.damage_error(records.ENTRIES, entry.id, "it has no metadata")
-        own = entry.id, entry.file, entry.width, entry.height, entry.note
-        found.append(dict(zip(ENTRY_COLUMNS, own)) | metadata[entry.id])
-    return found
-
-
-def _list_sound_entries(snapshot: Snapshot, with_descriptors: bool) -> list[dict[str, Any]]:
-    """Return the entries that are not damaged, with a warning for each of the others."""
-    found = []
-    for number in snapshot.numbers().tolist():
-        try:
-            if with_descriptors:
-                snapshot.descriptors([number])
-            found += _list_entries(snapshot, [number])
-        except CatalogueError as error:
-            level = _validation.find_stacklevel()
-            warnings.warn(f"skipped: {error}", DamagedEntryWarning, stacklevel=level)
-    return found
 
 
 def _parse_size(value: object) -> tuple[float, float]:

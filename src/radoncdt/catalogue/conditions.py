@@ -10,12 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt._text import shorten
-from radoncdt._validation import ArgumentTypeError
-from radoncdt.catalogue.errors import CatalogueError, ConditionError
+from radoncdt._validation import ArgumentTypeError, ArgumentValueError
+from radoncdt.catalogue.connection import CatalogueError
 from radoncdt.catalogue.metadata import MAX_TITLE_LENGTH
 from radoncdt.catalogue.snapshot import Snapshot
 
-__all__ = ["select_entries"]
+__all__ = ["ConditionError", "select_entries"]
+
+
+class ConditionError(ArgumentValueError, CatalogueError):
+    """The argument `where` is not a valid condition on the metadata."""
+
 
 _READABLE = {"entries": frozenset({"id", "file", "note"}), "metadata": None}
 """The readable columns of each readable table; None means all."""

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt._typing import Floats
-from radoncdt.catalogue import records
-from radoncdt.catalogue.errors import CatalogueError
+from radoncdt.catalogue import schema
+from radoncdt.catalogue.connection import CatalogueError
 from radoncdt.catalogue.snapshot import Snapshot
 from radoncdt.catalogue.store import Store
 from radoncdt.matching.affine_distance import compute_distances
@@ -64,15 +64,12 @@ def update_summaries(snapshot: Snapshot, start: Summaries | None = None) -> Summ
 def load_summaries(snapshot: Snapshot) -> Summaries | None:
     """Return the stored summaries, None if there are none or they are damaged."""
     try:
-        rows = snapshot.read_unverified(records.SUMMARIES)
-    except CatalogueError:  # one of their pages is damaged
+        rows = snapshot.read(schema.SUMMARIES)
+    except CatalogueError:  # a row or a page is damaged
         return None
-    for *fields, checksum in rows:
-        if not records.check_row(records.SUMMARIES, fields, checksum, version=snapshot.version):
-            found = _parse_summaries(fields[1])
-            if found is not None and found.coordinates.middle.size == count_magnitudes(snapshot.settings):
-                return found
-    return None
+    found = _parse_summaries(rows[0][1]) if rows else None
+    fits = found is not None and found.coordinates.middle.size == count_magnitudes(snapshot.settings)
+    return found if fits else None
 
 
 def _parse_summaries(data: bytes) -> Summaries | None:

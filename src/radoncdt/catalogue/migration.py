@@ -14,10 +14,10 @@ from typing import Any
 
 from radoncdt._progress import Counter
 from radoncdt._typing import OnProgress
-from radoncdt.catalogue import records, schema
+from radoncdt.catalogue import schema
 from radoncdt.catalogue.connection import connect, limit_steps, translate_errors
 from radoncdt.catalogue.metadata import quote_name
-from radoncdt.catalogue.records import TableSpec
+from radoncdt.catalogue.schema import Table
 
 __all__ = ["migrate"]
 
@@ -82,12 +82,12 @@ def _migrate_to_2(db: sqlite3.Connection, path: Path, advance: _Advance) -> None
     summaries = _read_summaries(path)
     create = {each.split()[2]: each for each in schema.STATEMENTS if each.startswith("CREATE TABLE ")}
     db.execute(create["pictures"])
-    for rows in _read_chunks(db, records.THUMBNAILS, "(SELECT id AS entry, picture FROM main.entries)"):
-        _insert(db, "pictures", records.THUMBNAILS, rows)
+    for rows in _read_chunks(db, schema.THUMBNAILS, "(SELECT id AS entry, picture FROM main.entries)"):
+        _insert(db, schema.THUMBNAILS, rows)
     last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'entries'").fetchone()
     db.execute(create["entries"].replace("CREATE TABLE entries ", "CREATE TABLE new_entries ", 1))
-    for rows in _read_chunks(db, records.ENTRIES, "main.entries"):
-        _insert(db, "new_entries", records.ENTRIES, rows)
+    for rows in _read_chunks(db, schema.ENTRIES, "main.entries"):
+        _insert(db, schema.ENTRIES, rows, "new_entries")
         advance(len(rows))
     db.execute("DROP TABLE entries")
     db.execute("ALTER TABLE new_entries RENAME TO entries")
@@ -96,17 +96,17 @@ def _migrate_to_2(db: sqlite3.Connection, path: Path, advance: _Advance) -> None
         db.execute("DELETE FROM sqlite_sequence WHERE name = 'entries'")
         db.execute("INSERT INTO sqlite_sequence VALUES ('entries', ?)", last)
     columns = [row[1] for row in db.execute("PRAGMA table_info (metadata)")][1:]
-    for spec in (records.make_metadata_spec(columns), records.DESCRIPTORS, records.FAILURES, records.SETTINGS):
-        db.execute(f"ALTER TABLE {spec.table} ADD COLUMN {quote_name(schema.CHECKSUM)} INTEGER")
-        for rows in _read_chunks(db, spec, spec.table):
-            _sign(db, spec, rows)
-            advance(len(rows) if spec is records.DESCRIPTORS else 0)
+    for table in (schema.make_metadata_table(columns), schema.DESCRIPTORS, schema.FAILURES, schema.SETTINGS):
+        db.execute(f"ALTER TABLE {table.name} ADD COLUMN {quote_name(schema.CHECKSUM)} INTEGER")
+        for rows in _read_chunks(db, table, table.name):
+            _sign(db, table, rows)
+            advance(len(rows) if table is schema.DESCRIPTORS else 0)
     db.execute("ALTER TABLE summaries RENAME TO old_summaries")
     db.execute(create["summaries"])
     if summaries is not None:
-        _insert(db, "summaries", records.SUMMARIES, summaries)
+        _insert(db, schema.SUMMARIES, summaries)
         db.execute("DROP TABLE old_summaries")
-    _insert(db, "settings", records.SETTINGS, [("structure", schema.read_definitions(db))])
+    _insert(db, schema.SETTINGS, [("structure", schema.read_definitions(db))])
 
 
 def _read_summaries(path: Path) -> list[tuple[Any, ...]] | None:
@@ -119,16 +119,16 @@ def _read_summaries(path: Path) -> list[tuple[Any, ...]] | None:
             rows = db.execute("SELECT id, arrays FROM main.summaries").fetchall()
         except sqlite3.DatabaseError:
             return None
-    return [row for row in rows if not records.check_row(records.SUMMARIES, row, None, version=1)]
+    return [row for row in rows if not schema.SUMMARIES.verify(row, None, version=1)]
 
 
 _MIGRATIONS: dict[int, Callable[[sqlite3.Connection, Path, _Advance], None]] = {1: _migrate_to_2}
 """Functions that migrate each earlier version to the next one."""
 
 
-def _read_chunks(db: sqlite3.Connection, spec: TableSpec, source: str) -> Iterator[list[tuple[Any, ...]]]:
+def _read_chunks(db: sqlite3.Connection, table: Table, source: str) -> Iterator[list[tuple[Any, ...]]]:
     """Yield all rows in chunks, ordered by their keys."""
-    key, names = quote_name(spec.key), ", ".join(map(quote_name, spec.fields))
+    key, names = quote_name(table.key), ", ".join(map(quote_name, table.fields))
     where, values = "", list[Any]()
     while rows := db.execute(
         f"SELECT {names} FROM {source} {where} ORDER BY {key} LIMIT {CHUNK_ROWS}", values
@@ -137,15 +137,13 @@ def _read_chunks(db: sqlite3.Connection, spec: TableSpec, source: str) -> Iterat
         where, values = f"WHERE {key} > ?", [rows[-1][0]]
 
 
-def _insert(db: sqlite3.Connection, table: str, spec: TableSpec, rows: list[tuple[Any, ...]]) -> None:
-    names = ", ".join(map(quote_name, [*spec.fields, schema.CHECKSUM]))
-    marks = ", ".join("?" * (len(spec.fields) + 1))
-    signed = [(*row, records.compute_checksum(spec, row)) for row in rows]
-    db.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", signed)
+def _insert(db: sqlite3.Connection, table: Table, rows: list[tuple[Any, ...]], name: str | None = None) -> None:
+    """Insert rows with their checksums into a table, which may have another name for the time being."""
+    statement = f"INSERT INTO {name or table.name} ({table.columns}) VALUES ({table.placeholders})"
+    db.executemany(statement, map(table.sign, rows))
 
 
-def _sign(db: sqlite3.Connection, spec: TableSpec, rows: list[tuple[Any, ...]]) -> None:
-    db.executemany(
-        f"UPDATE {spec.table} SET {quote_name(schema.CHECKSUM)} = ? WHERE {quote_name(spec.key)} = ?",
-        [(records.compute_checksum(spec, row), row[0]) for row in rows],
-    )
+def _sign(db: sqlite3.Connection, table: Table, rows: list[tuple[Any, ...]]) -> None:
+    """Set the checksums of rows."""
+    statement = f"UPDATE {table.name} SET {quote_name(schema.CHECKSUM)} = ? WHERE {quote_name(table.key)} = ?"
+    db.executemany(statement, [(table.compute_checksum(row), row[0]) for row in rows])

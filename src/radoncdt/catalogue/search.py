@@ -20,7 +20,7 @@ from radoncdt._geometry import ink_box
 from radoncdt._text import escape_unprintable
 from radoncdt._typing import Floats
 from radoncdt._validation import find_stacklevel
-from radoncdt.catalogue import records
+from radoncdt.catalogue import schema
 from radoncdt.catalogue.index import StoredIndex
 from radoncdt.catalogue.line_fit import LineFit, find_line_points, find_thumbnail_points, fit_lines
 from radoncdt.catalogue.snapshot import Snapshot
@@ -183,7 +183,7 @@ def score_entries(
         try:
             targets = find_thumbnail_points(thumbnails[number], (height, width))
         except ValueError as error:
-            raise snapshot.damage_error(records.THUMBNAILS, number, str(error)) from error
+            raise snapshot.damage_error(schema.THUMBNAILS, number, str(error)) from error
         registration = find_registration(moving, entry, limits, n_jobs=1)
         size = float(np.linalg.det(entry.covariances[0]) ** 0.25)
         fits[order[k]] = fit_lines(registration, query.points, targets, size, limits)

@@ -14,13 +14,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from radoncdt.catalogue import migration, records, schema
-from radoncdt.catalogue.connection import SQLITE_ERRORS, connect, limit_steps, translate_errors
-from radoncdt.catalogue.errors import CatalogueError
+from radoncdt.catalogue import migration, schema
+from radoncdt.catalogue.connection import SQLITE_ERRORS, CatalogueError, connect, limit_steps, translate_errors
 from radoncdt.catalogue.metadata import MAX_COLUMNS, MetadataError, Value, quote_name
 from radoncdt.catalogue.paths import find_file
-from radoncdt.catalogue.records import Entry, Failure, NewEntry, ReadResult, TableSpec
-from radoncdt.catalogue.snapshot import MAX_STEPS, PART_TABLES, Snapshot
+from radoncdt.catalogue.records import Entry, Failure, NewEntry, ReadResult
+from radoncdt.catalogue.schema import Table
+from radoncdt.catalogue.snapshot import MAX_STEPS, Snapshot
 from radoncdt.matching.descriptors import DescriptorSettings
 
 __all__ = ["DESCRIPTOR_SETTINGS", "Store", "Transaction"]
@@ -38,25 +38,23 @@ class Transaction(Snapshot):
         with limit_steps(self.db, self._max_steps):
             return self.db.execute(statement, values)
 
-    def _write(self, spec: TableSpec, values: Sequence[Any]) -> None:
+    def _write(self, table: Table, values: Sequence[Any]) -> None:
         """Store a row with its checksum. It replaces a row with the same key."""
-        names = ", ".join(map(quote_name, [*spec.fields, schema.CHECKSUM]))
-        marks = ", ".join("?" * (len(values) + 1))
-        row = [*values, records.compute_checksum(spec, values)]
-        self._execute(f"INSERT OR REPLACE INTO {spec.table} ({names}) VALUES ({marks})", row)
+        statement = f"INSERT OR REPLACE INTO {table.name} ({table.columns}) VALUES ({table.placeholders})"
+        self._execute(statement, table.sign(values))
 
     def put_setting(self, name: str, value: str | None) -> None:
         """Store a setting, or delete it if the value is None."""
         if value is None:
             self._execute("DELETE FROM settings WHERE name = ?", [name])
         else:
-            self._write(records.SETTINGS, [name, value])
+            self._write(schema.SETTINGS, [name, value])
 
     def put_summaries(self, arrays: bytes | None) -> None:
         """Store the summaries of all entries, or delete them if `arrays` is None."""
         self._execute("DELETE FROM summaries")
         if arrays is not None:
-            self._write(records.SUMMARIES, [1, arrays])
+            self._write(schema.SUMMARIES, [1, arrays])
 
     def put(self, images: Iterable[tuple[ReadResult, dict[str, Value]]]) -> int:
         """Store images that were read, or failures, each with its metadata. Return the number of new entries."""
@@ -64,7 +62,7 @@ class Transaction(Snapshot):
         for image, metadata in images:
             self._execute("DELETE FROM failures WHERE file = ?", [image.file])
             if isinstance(image, Failure):
-                self._write(records.FAILURES, image)
+                self._write(schema.FAILURES, image)
                 continue
             found = self._execute("SELECT id FROM entries WHERE hash = ?", [image.entry.hash]).fetchone()
             n_new += found is None
@@ -78,14 +76,14 @@ class Transaction(Snapshot):
         cursor = self._execute(f"INSERT INTO entries ({', '.join(names)}) VALUES ({marks})", new.entry[1:])
         number = int(cursor.lastrowid or 0)
         self._sign(new.entry._replace(id=number))
-        self._write(records.THUMBNAILS, [number, new.thumbnail])
-        self._write(records.DESCRIPTORS, [number, new.curves, new.moments])
-        self._write(self.metadata_spec, [number, *[None] * len(self.columns)])
+        self._write(schema.THUMBNAILS, [number, new.thumbnail])
+        self._write(schema.DESCRIPTORS, [number, new.curves, new.moments])
+        self._write(self.metadata_table, [number, *[None] * len(self.columns)])
         return number
 
     def _sign(self, entry: Entry) -> None:
         """Set the checksum of an entry. Replacing the row would delete the rows that refer to it."""
-        checksum = records.compute_checksum(records.ENTRIES, entry)
+        checksum = schema.ENTRIES.compute_checksum(entry)
         self._execute(f"UPDATE entries SET {quote_name(schema.CHECKSUM)} = ? WHERE id = ?", [checksum, entry.id])
 
     def update_files(self, files: Iterable[tuple[int, list[str]]]) -> None:
@@ -109,11 +107,11 @@ class Transaction(Snapshot):
                 continue
             self._add_columns(row)
             names = {name.lower(): name for name in self.columns}
-            for _, *before in self.read(self.metadata_spec, "WHERE entry = ?", [number]):
+            for _, *before in self.read(self.metadata_table, "WHERE entry = ?", [number]):
                 merged = dict(zip(self.columns, before))
                 merged.update({names[name.lower()]: value for name, value in row.items()})
                 if list(merged.values()) != before:
-                    self._write(self.metadata_spec, [number, *merged.values()])
+                    self._write(self.metadata_table, [number, *merged.values()])
                     n_changed += 1
         return n_changed
 
@@ -128,14 +126,14 @@ class Transaction(Snapshot):
         for name in new.values():
             self._execute(f"ALTER TABLE metadata ADD COLUMN {quote_name(name)} TEXT")
         if new:
-            for cached in ("columns", "metadata_spec"):
+            for cached in ("columns", "metadata_table"):
                 self.__dict__.pop(cached, None)
             self.put_setting("structure", schema.read_definitions(self.db))
 
     def remove(self, numbers: Iterable[int]) -> None:
         """Delete entries and their rows in all tables, damaged or not."""
         for number in numbers:
-            for table in PART_TABLES:
+            for table in schema.PART_TABLES:
                 self._execute(f"DELETE FROM {table} WHERE entry = ?", [number])
             self._execute("DELETE FROM entries WHERE id = ?", [number])
 
@@ -225,7 +223,7 @@ class Store:
                 db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
             _initialise(db)
         except BaseException:
-            db.close()
+            db.close()  # rolls back uncommitted changes
             raise
         return db
 
@@ -237,17 +235,8 @@ def _is_file(db: sqlite3.Connection) -> bool:
 def _initialise(db: sqlite3.Connection) -> None:
     """Make an empty catalogue of an empty database. Two processes may do this at the same time."""
     db.execute(_WRITE)
-    try:
-        if not any(schema.read_header(db)):
-            schema.create(db)
-            for row in (
-                ("descriptors", json.dumps(asdict(DESCRIPTOR_SETTINGS))),
-                ("structure", schema.read_definitions(db)),
-            ):
-                checksum = records.compute_checksum(records.SETTINGS, row)
-                db.execute("INSERT INTO settings VALUES (?, ?, ?)", [*row, checksum])
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
+    if not any(schema.read_header(db)):
+        schema.create_tables(db)
+        settings = ("descriptors", json.dumps(asdict(DESCRIPTOR_SETTINGS))), ("structure", schema.read_definitions(db))
+        db.executemany("INSERT INTO settings VALUES (?, ?, ?)", map(schema.SETTINGS.sign, settings))
+    db.execute("COMMIT")

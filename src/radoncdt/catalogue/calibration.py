@@ -18,6 +18,7 @@ entry takes its place.
 import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -40,13 +41,8 @@ from radoncdt.matching.affine_distance import compute_distances
 from radoncdt.matching.descriptors import describe_batch
 from radoncdt.measures import Batch
 
-__all__ = [
-    "DEFAULT_N_MARKS", "MIN_ENTRIES", "MIN_MARKS", "Calibration", "calibrate", "has_calibration", "load_calibration",
-    "store_calibration",
-]  # fmt: skip
-
 DEFAULT_N_MARKS = 200  # marks that are redrawn, if the catalogue has that many
-MIN_MARKS = 20
+MIN_MARKS = 20  # marks that must be redrawn at least
 MIN_ENTRIES = 30  # entries that a catalogue must have to be calibrated
 MAX_BEND = 0.02  # amplitude of the bending waves as a share of the size of a mark; at least half of it
 
@@ -116,11 +112,11 @@ def store_calibration(store: Store, calibration: Calibration) -> None:
             transaction.put_setting(setting, json.dumps(rounded._asdict()) if setting == _SETTING else None)
 
 
-OpenIndex = Callable[[], AbstractContextManager[tuple[Snapshot, StoredIndex]]]
+_OpenIndex = Callable[[], AbstractContextManager[tuple[Snapshot, StoredIndex]]]
 """Opens a snapshot, and the index that belongs to it."""
 
 
-def calibrate(open_index: OpenIndex, n_marks: int, n_jobs: int | None, on_progress: OnProgress | None) -> Calibration:
+def calibrate(open_index: _OpenIndex, n_marks: int, n_jobs: int | None, on_progress: OnProgress | None) -> Calibration:
     """Search for some marks of a catalogue among the others."""
     with open_index() as (snapshot, index):
         numbers, same = index.numbers, _group_by_reference(snapshot)
@@ -128,16 +124,16 @@ def calibrate(open_index: OpenIndex, n_marks: int, n_jobs: int | None, on_progre
     workers = _threads.count_workers(n_jobs, _MARK_WORK * len(chosen))
     prominences = list[float]()
     counter = Counter(on_progress, len(chosen), "calibrating")
+
+    def measure(snapshot: Snapshot, index: StoredIndex, number: int) -> None:
+        with suppress(*_DAMAGE_ERRORS):
+            found = _measure_prominence(snapshot, index, number, same.get(number, set()))
+            prominences.extend([] if found is None else [found])
+        counter.advance()
+
     for start in range(0, len(chosen), _MARKS_PER_SNAPSHOT):
-        with open_index() as (snapshot, index):
-
-            def measure(number: int, snapshot: Snapshot = snapshot, index: StoredIndex = index) -> None:
-                with suppress(*_DAMAGE_ERRORS):
-                    found = _measure_prominence(snapshot, index, number, same.get(number, set()))
-                    prominences.extend([] if found is None else [found])
-                counter.advance()
-
-            _threads.for_each(measure, chosen[start : start + _MARKS_PER_SNAPSHOT], workers)
+        with open_index() as opened:
+            _threads.for_each(partial(measure, *opened), chosen[start : start + _MARKS_PER_SNAPSHOT], workers)
     return Calibration(len(numbers), int(numbers.max(initial=0)), tuple(sorted(prominences)))
 
 
@@ -205,7 +201,5 @@ def redraw(ink: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.flo
     """Bend a mark a little, as if another hand had drawn it."""
     part = ink[ink_box(ink)]
     amplitude = MAX_BEND * max(part.shape)
-    bent: NDArray[np.float32] = bend(
-        np.pad(part, int(np.ceil(amplitude)) + 1), rng, amplitude=(amplitude / 2, amplitude)
-    )
-    return bent
+    padded = np.pad(part, int(np.ceil(amplitude)) + 1)
+    return bend(padded, rng, amplitude=(amplitude / 2, amplitude))

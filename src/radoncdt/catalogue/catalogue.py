@@ -356,9 +356,9 @@ class Catalogue:
         query = search.read_query(image, ink, settings, n_jobs)
         with self._open_index() as (snapshot, index):
             among = None if where is None else select_entries(snapshot, where)
-            options = search.SearchOptions(top, among, limits, size)
+            options = search.SearchOptions(top, among, limits, size, n_jobs)
             found = self._find_calibration(snapshot, index.numbers)
-            return search.search(snapshot, index, query, options, found.p_value if found else None, n_jobs)
+            return search.search(snapshot, index, query, options, found.p_value if found else None)
 
 
 def _check_mask(options: InkOptions) -> InkOptions:

@@ -4,23 +4,18 @@ import csv
 import io
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
-from itertools import islice
+import threading
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from radoncdt._csv import unguard
 from radoncdt._text import shorten
 
-__all__ = [
-    "ENTRY_COLUMNS", "MAX_CELL_LENGTH", "MAX_COLUMNS", "MAX_TITLE_LENGTH", "STANDARD_COLUMNS", "MetadataError",
-    "Value", "match_rows", "normalise_title", "parse_cell", "parse_values", "quote_name", "read_table",
-]  # fmt: skip
-
 Value = str | float | int | None
 _Key = TypeVar("_Key")
 
-FILE = "file"  # the column that names the image of a row
+_FILE = "file"  # the column that names the image of a row
 
 
 class MetadataError(ValueError):
@@ -68,10 +63,10 @@ STANDARD_COLUMNS = {
 }
 """The metadata columns of every catalogue. All other columns contain text."""
 
-ENTRY_COLUMNS = ("entry", FILE, "width_px", "height_px", "note")
+ENTRY_COLUMNS = ("entry", _FILE, "width_px", "height_px", "note")
 """Columns of every entry that are not metadata. When an exported table is read, only the file is used."""
 
-MAX_PROBLEMS = 5  # problems of a table that one message names
+_MAX_PROBLEMS = 5  # problems of a table that one message names
 MAX_COLUMNS = 500  # metadata columns of a catalogue
 MAX_CELL_LENGTH = 10_000  # characters of a cell
 MAX_TITLE_LENGTH = 200  # characters of a column title
@@ -96,8 +91,8 @@ def read_table(path: str | os.PathLike[str]) -> dict[str, dict[str, Value]]:
     """
     text = _read_text(path)
     separator = max(",;\t", key=text.split("\n", 1)[0].count)
-    rows = _read_rows(path, text, separator)
-    titles = [normalise_title(title) for title in next(rows, (1, []))[1]]
+    (_, titles), *rows = _read_rows(path, text, separator) or [(1, [])]
+    titles = [normalise_title(title) for title in titles]
     _check_titles(path, titles)
     table, problems = dict[str, dict[str, Value]](), list[str]()
     for line, cells in rows:
@@ -106,7 +101,7 @@ def read_table(path: str | os.PathLike[str]) -> dict[str, dict[str, Value]]:
             problems.append(f"{where}: has {len(cells)} cells, but there are {len(titles)} columns")
             continue
         row = {title: unguard(cell) for title, cell in zip(titles, cells)}
-        name = row.get(FILE, "")
+        name = row.get(_FILE, "")
         if not name.strip():
             problems.append(f"{where}: does not name a file")
         elif name in table:
@@ -114,8 +109,8 @@ def read_table(path: str | os.PathLike[str]) -> dict[str, dict[str, Value]]:
         else:
             table[name] = _parse_row(row, where, problems)
     if problems:
-        more = f"; and {len(problems) - MAX_PROBLEMS} more" if len(problems) > MAX_PROBLEMS else ""
-        raise MetadataError("; ".join(problems[:MAX_PROBLEMS]) + more)
+        more = f"; and {len(problems) - _MAX_PROBLEMS} more" if len(problems) > _MAX_PROBLEMS else ""
+        raise MetadataError("; ".join(problems[:_MAX_PROBLEMS]) + more)
     return table
 
 
@@ -136,44 +131,33 @@ def _read_text(path: str | os.PathLike[str]) -> str:
     return text
 
 
-def _read_rows(path: object, text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the non-empty rows, each with the number of its first line. Refuse cells that are too long."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    titles: list[str] = []
-    while True:
-        before = reader.line_num
+_csv_limit_lock = threading.Lock()
+
+
+def _read_rows(path: object, text: str, separator: str) -> list[tuple[int, list[str]]]:
+    """Return the non-empty rows, each with the number of its first line. Refuse cells that are too long."""
+    rows: list[tuple[int, list[str]]] = []
+    with _csv_limit_lock:  # the module csv has one limit for all threads, which is too low to name a cell
+        before = csv.field_size_limit(MAX_TABLE_SIZE)
         try:
-            cells = next(reader, None)
-        except csv.Error as error:  # a cell exceeds the limit of the csv module
-            lines = islice(io.StringIO(text, newline=""), before, reader.line_num)
-            column = _find_long_cell("".join(lines), separator)
-            if column is None:
-                raise MetadataError(f"{path}, line {before + 1}: {error}") from None
-            raise MetadataError(_say_too_long(path, before + 1, titles, column)) from None
-        if cells is None:
-            return
-        if column := next((k for k, cell in enumerate(cells, 1) if len(cell) > MAX_CELL_LENGTH), 0):
-            raise MetadataError(_say_too_long(path, before + 1, titles, column - 1, len(cells[column - 1])))
-        if any(cell.strip() for cell in cells):
-            titles = titles or cells
-            yield before + 1, cells
+            reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+            line = 1
+            for cells in reader:
+                _check_lengths(cells, rows[0][1] if rows else [], f"{path}, line {line}")
+                if any(cell.strip() for cell in cells):
+                    rows.append((line, cells))
+                line = reader.line_num + 1
+        finally:
+            csv.field_size_limit(before)
+    return rows
 
 
-def _find_long_cell(record: str, separator: str) -> int | None:
-    """Return the column of the cell that is too long, from the beginning of a row."""
-    cell = re.compile(f'"[^"]*(?:""[^"]*)*"?[^{separator}\r\n]*|[^{separator}\r\n]*')
-    start = column = 0
-    while start < len(record) and (found := cell.match(record, start)):
-        if found.end() - start > MAX_CELL_LENGTH:
-            return column
-        start, column = found.end() + 1, column + 1
-    return None
-
-
-def _say_too_long(path: object, line: int, titles: list[str], column: int, length: int | None = None) -> str:
-    name = repr(shorten(titles[column])) if column < len(titles) else str(column + 1)
-    got = "" if length is None else f", got {length:,}"
-    return f"{path}, line {line}: the cell in column {name} must have at most {MAX_CELL_LENGTH:,} characters{got}"
+def _check_lengths(cells: list[str], titles: list[str], where: str) -> None:
+    for k, cell in enumerate(cells):
+        if len(cell) > MAX_CELL_LENGTH:
+            name = repr(shorten(titles[k])) if k < len(titles) else str(k + 1)
+            limit = f"{MAX_CELL_LENGTH:,} characters, got {len(cell):,}"
+            raise MetadataError(f"{where}: the cell in column {name} must have at most {limit}")
 
 
 def _parse_row(row: dict[str, str], where: str, problems: list[str]) -> dict[str, Value]:
@@ -189,9 +173,9 @@ def _parse_row(row: dict[str, str], where: str, problems: list[str]) -> dict[str
 
 
 def _check_titles(path: object, titles: list[str]) -> None:
-    if FILE not in titles:
+    if _FILE not in titles:
         got = shorten(", ".join(titles)) or "an empty file"
-        raise MetadataError(f"{path}: must have a column {FILE!r}, got {got}")
+        raise MetadataError(f"{path}: must have a column {_FILE!r}, got {got}")
     if len(titles) > MAX_COLUMNS:
         raise MetadataError(f"{path}: must not have more than {MAX_COLUMNS} columns, got {len(titles)}")
     for title in titles:

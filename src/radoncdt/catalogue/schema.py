@@ -97,19 +97,14 @@ def _quote_value(value: Any) -> str:
     return shorten(repr(value[:MAX_LENGTH] if isinstance(value, (str, bytes)) else value))
 
 
-def _integer(low: int, high: int) -> _Check:
-    words = f"a whole number from {low} to {high}"
-    return lambda value: None if type(value) is int and low <= value <= high else words
+_WORDS = {int: "a whole number from {} to {}", str: "text of {} to {:,} characters", bytes: "{} to {:,} bytes"}
 
 
-def _text(high: int, *, low: int = 0) -> _Check:
-    words = f"text of {low} to {high:,} characters"
-    return lambda value: None if type(value) is str and low <= len(value) <= high else words
-
-
-def _bytes(high: int) -> _Check:
-    words = f"1 to {high:,} bytes"
-    return lambda value: None if type(value) is bytes and 0 < len(value) <= high else words
+def _limit(kind: type, low: int, high: int) -> _Check:
+    """Return the check of a whole number, or of the length of a text or of bytes."""
+    words = _WORDS[kind].format(low, high)
+    measure: Callable[[Any], int] = int if kind is int else len
+    return lambda value: None if type(value) is kind and low <= measure(value) <= high else words
 
 
 def _optional(check: _Check, empty: Any) -> _Check:
@@ -131,10 +126,11 @@ def _ink(value: Any) -> str | None:
     return None
 
 
-_NUMBER, _SIDE, _NAME = _integer(1, 2**63 - 1), _integer(1, _MAX_SIDE), _text(_MAX_NAME, low=1)
+_NUMBER, _SIDE = _limit(int, 1, 2**63 - 1), _limit(int, 1, _MAX_SIDE)
+_NAME, _TEXT = _limit(str, 1, _MAX_NAME), _limit(str, 0, _MAX_TEXT)
 _CELLS: dict[str, _Check] = {
-    "TEXT": _text(_MAX_TEXT),
-    "INTEGER": _integer(-(2**63), 2**63 - 1),
+    "TEXT": _TEXT,
+    "INTEGER": _limit(int, -(2**63), 2**63 - 1),
     "REAL": lambda value: None if type(value) is float and 0 < value < 1e6 else "a positive number",
 }
 
@@ -146,14 +142,13 @@ def make_metadata_table(columns: Iterable[str]) -> Table:
     return Table("metadata", {"entry": _NUMBER, **cells})
 
 
-SETTINGS = Table("settings", {"name": _text(100, low=1), "value": _text(_MAX_TEXT)})
-ENTRIES = Table("entries", dict(zip(Entry._fields, (_NUMBER, _hash, _NAME, _ink, *[_SIDE] * 4, _text(_MAX_TEXT)))))
-THUMBNAILS = Table("pictures", {"entry": _NUMBER, "picture": _bytes(_MAX_THUMBNAIL)})
-DESCRIPTORS = Table(
-    "descriptors", {"entry": _NUMBER, "curves": _bytes(2 * MAX_ANGLES**2), "moments": _bytes(MOMENTS_SIZE)}
-)
-FAILURES = Table("failures", dict(zip(Failure._fields, (_NAME, _optional(_hash, ""), _text(_MAX_TEXT)))))
-SUMMARIES = Table("summaries", {"id": _integer(1, 1), "arrays": _bytes(2**31)})
+SETTINGS = Table("settings", {"name": _limit(str, 1, 100), "value": _TEXT})
+ENTRIES = Table("entries", dict(zip(Entry._fields, (_NUMBER, _hash, _NAME, _ink, *[_SIDE] * 4, _TEXT))))
+THUMBNAILS = Table("pictures", {"entry": _NUMBER, "picture": _limit(bytes, 1, _MAX_THUMBNAIL)})
+_CURVES, _MOMENTS = _limit(bytes, 1, 2 * MAX_ANGLES**2), _limit(bytes, 1, MOMENTS_SIZE)
+DESCRIPTORS = Table("descriptors", {"entry": _NUMBER, "curves": _CURVES, "moments": _MOMENTS})
+FAILURES = Table("failures", dict(zip(Failure._fields, (_NAME, _optional(_hash, ""), _TEXT))))
+SUMMARIES = Table("summaries", {"id": _limit(int, 1, 1), "arrays": _limit(bytes, 1, 2**31)})
 
 _TABLES = (SETTINGS, ENTRIES, THUMBNAILS, make_metadata_table(STANDARD_COLUMNS), DESCRIPTORS, FAILURES, SUMMARIES)
 """The tables of a catalogue. The table of metadata may have more columns."""

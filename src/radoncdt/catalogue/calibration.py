@@ -30,7 +30,7 @@ from radoncdt._deformation import bend
 from radoncdt._geometry import ink_box
 from radoncdt._progress import Counter
 from radoncdt._typing import OnProgress
-from radoncdt.catalogue import records
+from radoncdt.catalogue import records, schema
 from radoncdt.catalogue.index import StoredIndex
 from radoncdt.catalogue.line_fit import find_line_points, find_thumbnail_points
 from radoncdt.catalogue.search import DEFAULT_LIMITS, MIN_FITTED, N_NEAREST, Shape, compute_prominence, score_entries
@@ -109,7 +109,8 @@ def store_calibration(store: Store, calibration: Calibration) -> None:
     rounded = calibration._replace(prominences=tuple(round(each, 6) for each in calibration.prominences))
     with store.transaction() as transaction:
         for setting in _FORMATS:
-            transaction.put_setting(setting, json.dumps(rounded._asdict()) if setting == _SETTING else None)
+            value = json.dumps(rounded._asdict()) if setting == _SETTING else None
+            transaction.put_value(schema.SETTINGS, setting, value)
 
 
 _OpenIndex = Callable[[], AbstractContextManager[tuple[Snapshot, StoredIndex]]]

@@ -19,7 +19,7 @@ from radoncdt.catalogue.calibration import DEFAULT_N_MARKS, MIN_ENTRIES, MIN_MAR
 from radoncdt.catalogue.conditions import select_entries
 from radoncdt.catalogue.connection import CatalogueError
 from radoncdt.catalogue.export import export, list_entries
-from radoncdt.catalogue.importer import Added, add_images
+from radoncdt.catalogue.importer import Added, Import
 from radoncdt.catalogue.index import StoredIndex, store_summaries
 from radoncdt.catalogue.integrity import Problem, find_problems
 from radoncdt.catalogue.metadata import match_rows, parse_values, read_table
@@ -143,7 +143,7 @@ class Catalogue:
             raise CatalogueError(f"there are no image files in {', '.join(map(str, paths))}")
         rows, unused = match_rows(table, {make_stored_name(file, self.path.parent): file for file in files})
         workers = choose_workers(len(files), n_jobs, dask)
-        added = add_images(self._store, files, rows, options, workers, on_progress)
+        added = Import(self._store, rows, options).run(files, workers, on_progress)
         store_summaries(self._store)
         return added._replace(unused=unused)
 

@@ -100,7 +100,7 @@ def store_summaries(store: Store) -> None:
             prepared = update_summaries(snapshot) if snapshot.count() else None
         with store.transaction() as transaction:
             data = update_summaries(transaction, prepared).to_bytes() if transaction.count() else None
-            transaction.put_summaries(data)
+            transaction.put_value(schema.SUMMARIES, 1, data)
 
 
 class Neighbours(NamedTuple):

@@ -43,18 +43,12 @@ class Transaction(Snapshot):
         statement = f"INSERT OR REPLACE INTO {table.name} ({table.columns}) VALUES ({table.placeholders})"
         self._execute(statement, table.sign(values))
 
-    def put_setting(self, name: str, value: str | None) -> None:
-        """Store a setting, or delete it if the value is None."""
+    def put_value(self, table: Table, key: str | int, value: str | bytes | None) -> None:
+        """Store a setting or the summaries, or delete them if the value is None."""
         if value is None:
-            self._execute("DELETE FROM settings WHERE name = ?", [name])
+            self._execute(f"DELETE FROM {table.name} WHERE {table.key} = ?", [key])
         else:
-            self._write(schema.SETTINGS, [name, value])
-
-    def put_summaries(self, arrays: bytes | None) -> None:
-        """Store the summaries of all entries, or delete them if `arrays` is None."""
-        self._execute("DELETE FROM summaries")
-        if arrays is not None:
-            self._write(schema.SUMMARIES, [1, arrays])
+            self._write(table, [key, value])
 
     def put(self, images: Iterable[tuple[ReadResult, dict[str, Value]]]) -> int:
         """Store images that were read, or failures, each with its metadata. Return the number of new entries."""
@@ -128,7 +122,7 @@ class Transaction(Snapshot):
         if new:
             for cached in ("columns", "metadata_table"):
                 self.__dict__.pop(cached, None)
-            self.put_setting("structure", schema.read_definitions(self.db))
+            self.put_value(schema.SETTINGS, "structure", schema.read_definitions(self.db))
 
     def remove(self, numbers: Iterable[int]) -> None:
         """Delete entries and their rows in all tables, damaged or not."""

@@ -32,12 +32,10 @@ _MAX_CRASHES = 4  # consecutive worker crashes before giving up
 class Task(NamedTuple):
     """Image files to read, and how to read them."""
 
-    files: tuple[tuple[str, str], ...]
-    """Paths and hashes of their content; "" for files that could not be read."""
+    files: tuple[tuple[str, str], ...]  # paths and hashes of their content; "" for files that could not be read
     ink: InkOptions
     settings: DescriptorSettings
-    folder: Path
-    """The folder of the catalogue."""
+    folder: Path  # the folder of the catalogue
 
 
 def read_images(task: Task) -> list[ReadResult]:
@@ -63,23 +61,11 @@ def _read_image(file: str, digest: str, task: Task) -> ReadResult:
     return NewEntry(entry, make_thumbnail(ink), curves, moments)
 
 
-class OneByOne:
-    """This process reads the images one by one."""
-
-    task_size = 1  # images per task
-
-    def read(self, tasks: Iterable[Task]) -> Iterator[list[ReadResult]]:
-        """Yield the results of each task, in the order of the tasks."""
-        return (read_images(task) for task in tasks)
-
-
 class Processes:
-    """Processes of this machine read the images. Threads would block each other half of the time."""
-
-    task_size = 8
+    """Processes of this machine, or this process if `n_jobs` is 1. Threads would block each other half of the time."""
 
     def __init__(self, n_jobs: int | None) -> None:
-        self.n_jobs = n_jobs
+        self.n_jobs, self.task_size = n_jobs, 1 if n_jobs == 1 else 8  # images per task
 
     def read(self, tasks: Iterable[Task]) -> Iterator[list[ReadResult]]:
         """Yield the results of each task, in the order of the tasks.
@@ -168,7 +154,7 @@ class Dask:
             self.client.close()
 
 
-Workers = OneByOne | Processes | Dask
+Workers = Processes | Dask
 
 
 def choose_workers(n_images: int, n_jobs: int | None, dask: str | None) -> Workers:
@@ -176,4 +162,4 @@ def choose_workers(n_images: int, n_jobs: int | None, dask: str | None) -> Worke
     several = _threads.count_workers(n_jobs, n_images * _threads.WORK_PER_THREAD) > 1
     if dask is not None:
         return Dask(dask)
-    return Processes(n_jobs) if several and n_images >= _MIN_IMAGES else OneByOne()
+    return Processes(n_jobs if several and n_images >= _MIN_IMAGES else 1)

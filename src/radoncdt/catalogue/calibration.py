@@ -62,12 +62,9 @@ class Calibration(NamedTuple):
     (0.6, 0.2, 1.0)
     """
 
-    n_entries: int
-    """Number of entries of the catalogue at the time."""
-    last_entry: int
-    """The highest number of these entries; later entries have higher numbers."""
-    prominences: tuple[float, ...]
-    """Prominences in ascending order; none if all entries are copies of one mark."""
+    n_entries: int  # number of entries of the catalogue at the time
+    last_entry: int  # the highest number of these entries; later entries have higher numbers
+    prominences: tuple[float, ...]  # in ascending order; none if all entries are copies of one mark
 
     def p_value(self, prominence: float) -> float | None:
         """Return the p-value of a match, None if there are no prominences."""

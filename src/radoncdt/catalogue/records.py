@@ -41,8 +41,7 @@ class Failure(NamedTuple):
 class NewEntry(NamedTuple):
     """An image that was read and is about to be stored."""
 
-    entry: Entry
-    """Its number is assigned when it is stored."""
+    entry: Entry  # its number is assigned when it is stored
     thumbnail: bytes
     curves: bytes
     moments: bytes

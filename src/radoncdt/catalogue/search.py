@@ -49,16 +49,14 @@ class Shape(NamedTuple):
     """The shape of a mark."""
 
     descriptor: Descriptors
-    points: Floats
-    """Points (n, 2) on its centre lines."""
+    points: Floats  # points (n, 2) on its centre lines
 
 
 class Query(NamedTuple):
     """The image that is searched for."""
 
     name: str
-    file: str | None
-    """None for an array."""
+    file: str | None  # None for an array
     ink: NDArray[np.float32]
     shape: Shape
 
@@ -67,8 +65,7 @@ class SearchOptions(NamedTuple):
     """Which entries a search may return, how many, and the number of threads."""
 
     top: int
-    among: _Numbers | None
-    """Numbers of the entries to search; None means all."""
+    among: _Numbers | None  # numbers of the entries to search; None means all
     limits: Plausible
     size_mm: tuple[float, float] | None
     n_jobs: int | None

@@ -1,18 +1,16 @@
 """Calibration of a catalogue: the p-values of matches.
 
 The p-value of a match is the probability that a catalogue *without* this mark would yield a best match at least as
-prominent. The distribution of prominences depends on the catalogue, on the number of its marks and their similarity.
-It is therefore estimated from the catalogue: some of its own marks, redrawn with slightly bent lines and searched for
-among the other entries, have prominences t_1, …, t_m, and
+prominent. It is estimated from the catalogue itself: some of its marks, redrawn with slightly bent lines and searched
+for among the other entries, have prominences t_1, …, t_m, and
 
     p_value = (1 + number of t_i ≥ prominence) / (m + 1).
 
 If the prominence of a query without its mark in the catalogue is exchangeable with these, the p-value is uniform on
-1/(m + 1), …, 1, whatever the distribution is.
+1/(m + 1), …, 1.
 
 Other drawings of the same mark, copies and near-twins must not count as other marks. Entries with the same reference
-are left out. So is the best entry as long as it differs less from the mark than the redrawn mark does; the next nearest
-entry takes its place.
+are left out. So is the best entry as long as it differs less from the mark than the redrawn mark does.
 """
 
 import json
@@ -49,8 +47,7 @@ MAX_BEND = 0.02  # amplitude of the bending waves as a share of the size of a ma
 _MARKS_PER_SNAPSHOT = 16  # marks that are searched for before other processes may write
 _MARK_WORK = 200_000_000  # work of one search, in the units of `_threads`
 
-_DAMAGE_ERRORS = (ValueError, ArithmeticError)
-"""Errors of marks that cannot be redrawn or compared. `Catalogue.check` reports what is wrong with them."""
+_DAMAGE_ERRORS = (ValueError, ArithmeticError)  # errors of marks that cannot be compared; `Catalogue.check` names them
 
 
 class Calibration(NamedTuple):
@@ -74,9 +71,9 @@ class Calibration(NamedTuple):
         return (1 + len(self.prominences) - n_smaller) / (len(self.prominences) + 1)
 
     def is_outdated(self, numbers: NDArray[np.int64]) -> bool:
-        """Whether at least half of the entries with these numbers are new, or half of the old ones are gone."""
+        """Whether too few entries are left, at least half of them are new, or half of the old ones are gone."""
         n_old = int(np.searchsorted(numbers, self.last_entry, side="right"))
-        return 2 * n_old <= max(len(numbers), self.n_entries)
+        return len(numbers) < MIN_ENTRIES or 2 * n_old <= max(len(numbers), self.n_entries)
 
 
 _SETTING = "calibration"

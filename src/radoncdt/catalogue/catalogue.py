@@ -23,8 +23,7 @@ from radoncdt.catalogue.importer import Added, Import
 from radoncdt.catalogue.index import StoredIndex, store_summaries
 from radoncdt.catalogue.integrity import Problem, find_problems
 from radoncdt.catalogue.metadata import match_rows, parse_values, read_table
-from radoncdt.catalogue.paths import make_stored_name
-from radoncdt.catalogue.records import parse_ink_options
+from radoncdt.catalogue.records import make_stored_name, parse_ink_options
 from radoncdt.catalogue.search import DEFAULT_LIMITS
 from radoncdt.catalogue.snapshot import Snapshot
 from radoncdt.catalogue.store import Store
@@ -135,7 +134,7 @@ class Catalogue:
         **ink
             Options of `radoncdt.ink.InkOptions`, for all images; a `mask` must be a path.
         """
-        options = _check_mask(InkOptions(**ink))
+        options = _resolve_mask(InkOptions(**ink))
         table = read_table(metadata) if metadata is not None else {}
         paths = [Path(images)] if isinstance(images, (str, os.PathLike)) else [Path(path) for path in images]
         files = image_files(paths)
@@ -170,9 +169,8 @@ class Catalogue:
 
     def remove(self, numbers: Sequence[int]) -> None:
         """Remove entries. The image files stay where they are."""
-        chosen = sorted(
-            {_validation.check_count(each, "numbers", 1) for each in _validation.check_sequence(numbers, "numbers")}
-        )
+        given = _validation.check_sequence(numbers, "numbers")
+        chosen = sorted({_validation.check_count(number, "numbers", 1) for number in given})
         with self._store.transaction() as transaction:
             transaction.check_entries(chosen, accept_parts=True)
             transaction.remove(chosen)
@@ -271,8 +269,7 @@ class Catalogue:
         """Return the calibration in memory or in the file, whichever is based on more marks, unless outdated."""
         both = self._calibration, calibration.load_calibration(snapshot)
         current = [each for each in both if each and not each.is_outdated(numbers)]
-        enough = len(numbers) >= MIN_ENTRIES
-        return max(current, key=lambda each: len(each.prominences), default=None) if enough else None
+        return max(current, key=lambda each: len(each.prominences), default=None)
 
     def calibrate(
         self, *, n_marks: int = DEFAULT_N_MARKS, n_jobs: int | None = -1, on_progress: OnProgress | None = None
@@ -303,11 +300,8 @@ class Catalogue:
             If there are fewer than 30 entries.
         """
         _validation.check_count(n_marks, "n_marks", MIN_MARKS)
-        n_entries = len(self)
-        if n_entries < MIN_ENTRIES:
-            raise CatalogueError(
-                f"{self.path}: must have at least {MIN_ENTRIES} entries to be calibrated, got {n_entries}"
-            )
+        if (n := len(self)) < MIN_ENTRIES:
+            raise CatalogueError(f"{self.path}: must have at least {MIN_ENTRIES} entries to be calibrated, got {n}")
         found = self._calibration = calibration.calibrate(self._open_index, n_marks, n_jobs, on_progress)
         if self._store.writable:
             calibration.store_calibration(self._store, found)
@@ -361,7 +355,7 @@ class Catalogue:
             return search.search(snapshot, index, query, options, found.p_value if found else None)
 
 
-def _check_mask(options: InkOptions) -> InkOptions:
+def _resolve_mask(options: InkOptions) -> InkOptions:
     """Return options whose mask is an absolute path, because workers may have another working directory."""
     if options.mask is None:
         return options

@@ -61,9 +61,7 @@ _DOT = re.compile(r"\s*\.")
 _NOT_A_COLUMN = re.compile(r"\b(?:collate|as)\s{0,9}\Z", re.IGNORECASE)
 """Matches keywords that precede a name other than a column's."""
 
-_CONDITION_FAULTS = frozenset(
-    {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_TOOBIG}
-)
+_CONDITION_FAULTS = sqlite3.SQLITE_ERROR, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_TOOBIG
 """SQLite error codes that are caused by the condition, not by the file."""
 
 

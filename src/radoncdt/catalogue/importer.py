@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from radoncdt._progress import Counter
 from radoncdt._typing import OnProgress
-from radoncdt.catalogue.metadata import Value
-from radoncdt.catalogue.paths import hash_file, make_stored_name
-from radoncdt.catalogue.records import Failure, ReadResult, parse_ink_options
+from radoncdt.catalogue.metadata import Row
+from radoncdt.catalogue.records import Failure, ReadResult, hash_file, make_stored_name, parse_ink_options
 from radoncdt.catalogue.store import Store
 from radoncdt.catalogue.workers import Task, Workers
 from radoncdt.ink import InkOptions
@@ -41,9 +40,10 @@ class Import:
     `metadata` contains the metadata of images by their stored name.
     """
 
-    def __init__(self, store: Store, metadata: dict[str, dict[str, Value]], ink: InkOptions) -> None:
+    def __init__(self, store: Store, metadata: dict[str, Row], ink: InkOptions) -> None:
         with store.snapshot() as snapshot:
-            self._known, self._settings = snapshot.hashes(), snapshot.settings
+            self._known: dict[str, int] = dict(snapshot.rows("SELECT hash, id FROM entries"))
+            self._settings = snapshot.settings
         self._store, self._metadata, self._ink, self._folder = store, metadata, ink, store.path.parent
         self._seen: dict[str, list[str]] = {}  # files by the hash of their content
         self._failures: list[Failure] = []

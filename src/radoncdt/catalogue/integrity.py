@@ -13,8 +13,7 @@ from radoncdt.catalogue import records, schema
 from radoncdt.catalogue.calibration import has_calibration, load_calibration
 from radoncdt.catalogue.connection import CatalogueError
 from radoncdt.catalogue.index import Summaries, load_summaries
-from radoncdt.catalogue.paths import find_file, hash_file
-from radoncdt.catalogue.records import Entry
+from radoncdt.catalogue.records import Entry, find_file, hash_file
 from radoncdt.catalogue.schema import Table
 from radoncdt.catalogue.snapshot import Snapshot, select_in
 from radoncdt.catalogue.store import Store

@@ -13,6 +13,7 @@ from radoncdt._csv import unguard
 from radoncdt._text import shorten
 
 Value = str | float | int | None
+Row = dict[str, Value]  # values by the names of their columns
 _Key = TypeVar("_Key")
 
 _FILE = "file"  # the column that names the image of a row
@@ -37,11 +38,8 @@ def _parse_millimetres(text: str) -> Value:
     return number
 
 
-_YEAR = re.compile(r"(?<!\d)\d{3,4}(?!\d)")
-
-
 def _parse_year(text: str) -> Value:
-    found = _YEAR.search(text)
+    found = re.search(r"(?<!\d)\d{3,4}(?!\d)", text)
     if found is None:
         raise ValueError
     return int(found[0])
@@ -83,7 +81,7 @@ def normalise_title(title: str) -> str:
     return re.sub(r"\W+", "_", title.strip().lower()).strip("_")
 
 
-def read_table(path: str | os.PathLike[str]) -> dict[str, dict[str, Value]]:
+def read_table(path: str | os.PathLike[str]) -> dict[str, Row]:
     """Read the rows of a CSV file by the name of their image, as it is written there, without empty cells.
 
     The first line contains titles, one of which is "file". Commas, semicolons and tabs are recognised as separators.
@@ -94,7 +92,7 @@ def read_table(path: str | os.PathLike[str]) -> dict[str, dict[str, Value]]:
     (_, titles), *rows = _read_rows(path, text, separator) or [(1, [])]
     titles = [normalise_title(title) for title in titles]
     _check_titles(path, titles)
-    table, problems = dict[str, dict[str, Value]](), list[str]()
+    table, problems = dict[str, Row](), list[str]()
     for line, cells in rows:
         where = f"{path}, line {line}"
         if len(cells) > len(titles):
@@ -160,9 +158,9 @@ def _check_lengths(cells: list[str], titles: list[str], where: str) -> None:
             raise MetadataError(f"{where}: the cell in column {name} must have at most {limit}")
 
 
-def _parse_row(row: dict[str, str], where: str, problems: list[str]) -> dict[str, Value]:
+def _parse_row(row: dict[str, str], where: str, problems: list[str]) -> Row:
     """Return the values of the non-empty cells. Problems are appended to the list."""
-    values: dict[str, Value] = {}
+    values: Row = {}
     for title, cell in row.items():
         if cell.strip() and title not in ENTRY_COLUMNS:
             try:
@@ -210,7 +208,7 @@ def parse_cell(title: str, cell: str, where: str) -> Value:
         raise MetadataError(f"{where}: {title} must be {column.expected}, got {shorten(repr(text))}") from None
 
 
-def parse_values(values: dict[str, str | None], where: str) -> dict[str, Value]:
+def parse_values(values: dict[str, str | None], where: str) -> Row:
     """Return values for metadata columns, given by title. None stays None."""
     names = {title: normalise_title(title) for title in values}
     for title, name in names.items():
@@ -222,9 +220,7 @@ def parse_values(values: dict[str, str | None], where: str) -> dict[str, Value]:
     }
 
 
-def match_rows(
-    table: dict[str, dict[str, Value]], files: Mapping[_Key, Path]
-) -> tuple[dict[_Key, dict[str, Value]], tuple[str, ...]]:
+def match_rows(table: dict[str, Row], files: Mapping[_Key, Path]) -> tuple[dict[_Key, Row], tuple[str, ...]]:
     """Return the rows of image files, both by some key, and the names in the table that belong to none of them.
 
     A row may name the path of the image, the end of the path, the file name, or the file name without its suffix. An

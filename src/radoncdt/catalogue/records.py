@@ -1,8 +1,12 @@
-"""Records: what the rows of a catalogue mean, and how ink options, settings and descriptors are stored in them."""
+"""Records: what the rows of a catalogue mean, and how files, ink options and descriptors are stored in them."""
 
+import hashlib
 import json
+import os
+import re
 from dataclasses import asdict, fields
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,8 +55,44 @@ class NewEntry(NamedTuple):
         return self.entry.file
 
 
-ReadResult = NewEntry | Failure
-"""The result of reading one image."""
+ReadResult = NewEntry | Failure  # the result of reading one image
+
+# ---------------------------------------------------------------- files
+
+
+def make_stored_name(path: str | os.PathLike[str], folder: Path) -> str:
+    """Return the name under which a catalogue in `folder` stores an image file.
+
+    Files below the folder get a relative name, so that images and catalogue can be moved together. Symbolic links to
+    folders are followed. Bytes that are not UTF-8 become \\x escapes, because a database stores text.
+    """
+    whole, root = Path(os.path.abspath(path)), Path(os.path.abspath(folder))
+    resolved = Path(os.path.realpath(whole.parent)) / whole.name
+    below = next((each.relative_to(root) for each in (whole, resolved) if each.is_relative_to(root)), whole)
+    return os.fsencode(below.as_posix()).decode("utf-8", "backslashreplace")
+
+
+def find_file(name: str, folder: Path) -> Path:
+    """Return the path of an image file from its stored name; the inverse of `make_stored_name`."""
+    path = folder / name
+    if "\\x" in name and not path.exists():
+        escaped = re.sub(rb"\\x([0-9a-f]{2})", lambda match: bytes.fromhex(match[1].decode()), name.encode())
+        path = folder / os.fsdecode(escaped)
+    return path
+
+
+def hash_file(path: Path) -> str:
+    """Return the SHA-256 digest of a file's content, "" if the file cannot be read."""
+    try:
+        if not path.is_file():
+            return ""
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
+# ---------------------------------------------------------------- options and settings
 
 
 def parse_json(text: str) -> Any:
@@ -101,6 +141,9 @@ def parse_settings(text: str) -> DescriptorSettings:
         return DescriptorSettings.from_record(found)
     except TypeError as error:
         raise ValueError(str(error)) from None
+
+
+# ---------------------------------------------------------------- descriptors
 
 
 def pack_descriptor(descriptor: Descriptors) -> tuple[bytes, bytes]:

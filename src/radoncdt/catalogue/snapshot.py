@@ -14,7 +14,7 @@ from radoncdt._text import shorten
 from radoncdt._validation import ArgumentTypeError
 from radoncdt.catalogue import records, schema
 from radoncdt.catalogue.connection import CatalogueError, limit_steps, translate_errors
-from radoncdt.catalogue.metadata import Value, quote_name
+from radoncdt.catalogue.metadata import Row, quote_name
 from radoncdt.catalogue.records import Entry, Failure
 from radoncdt.catalogue.schema import Table
 from radoncdt.matching.descriptors import Descriptors, DescriptorSettings
@@ -151,10 +151,6 @@ class Snapshot:
             if number not in there:
                 raise CatalogueError(f"{self.path}: there is no entry {number}")
 
-    def hashes(self) -> dict[str, int]:
-        """Return the numbers of all entries by the hash of their content."""
-        return dict(self.rows("SELECT hash, id FROM entries"))
-
     def entries(self, numbers: Iterable[int] | None = None, *, missing_ok: bool = False) -> list[Entry]:
         """Return all entries, or some, by number."""
         return [Entry(*row) for row in self._read_some(schema.ENTRIES, numbers, missing_ok=missing_ok)]
@@ -170,7 +166,7 @@ class Snapshot:
         """The table of metadata with all its columns."""
         return schema.make_metadata_table(self.columns)
 
-    def metadata(self, numbers: Iterable[int] | None = None) -> dict[int, dict[str, Value]]:
+    def metadata(self, numbers: Iterable[int] | None = None) -> dict[int, Row]:
         """Return the metadata of all entries, or of some, by number."""
         rows = self._read_some(self.metadata_table, numbers)
         return {number: dict(zip(self.columns, values)) for number, *values in rows}

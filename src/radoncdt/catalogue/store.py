@@ -16,9 +16,8 @@ from typing import Any
 
 from radoncdt.catalogue import migration, schema
 from radoncdt.catalogue.connection import SQLITE_ERRORS, CatalogueError, connect, limit_steps, translate_errors
-from radoncdt.catalogue.metadata import MAX_COLUMNS, MetadataError, Value, quote_name
-from radoncdt.catalogue.paths import find_file
-from radoncdt.catalogue.records import Entry, Failure, NewEntry, ReadResult
+from radoncdt.catalogue.metadata import MAX_COLUMNS, MetadataError, Row, quote_name
+from radoncdt.catalogue.records import Entry, Failure, NewEntry, ReadResult, find_file
 from radoncdt.catalogue.schema import Table
 from radoncdt.catalogue.snapshot import MAX_STEPS, Snapshot
 from radoncdt.matching.descriptors import DescriptorSettings
@@ -50,7 +49,7 @@ class Transaction(Snapshot):
         else:
             self._write(table, [key, value])
 
-    def put(self, images: Iterable[tuple[ReadResult, dict[str, Value]]]) -> int:
+    def put(self, images: Iterable[tuple[ReadResult, Row]]) -> int:
         """Store images that were read, or failures, each with its metadata. Return the number of new entries."""
         n_new = 0
         for image, metadata in images:
@@ -65,10 +64,8 @@ class Transaction(Snapshot):
         return n_new
 
     def _insert(self, new: NewEntry) -> int:
-        names = Entry._fields[1:]
-        marks = ", ".join("?" * len(names))
-        cursor = self._execute(f"INSERT INTO entries ({', '.join(names)}) VALUES ({marks})", new.entry[1:])
-        number = int(cursor.lastrowid or 0)
+        statement = f"INSERT INTO entries ({schema.ENTRIES.columns}) VALUES ({schema.ENTRIES.placeholders})"
+        number = int(self._execute(statement, [None, *new.entry[1:], None]).lastrowid or 0)
         self._sign(new.entry._replace(id=number))
         self._write(schema.THUMBNAILS, [number, new.thumbnail])
         self._write(schema.DESCRIPTORS, [number, new.curves, new.moments])
@@ -90,7 +87,7 @@ class Transaction(Snapshot):
                     self._execute("UPDATE entries SET file = ? WHERE id = ?", [names[0], number])
                     self._sign(entry._replace(file=names[0]))
 
-    def set_metadata(self, values: Iterable[tuple[int, dict[str, Value]]]) -> int:
+    def set_metadata(self, values: Iterable[tuple[int, Row]]) -> int:
         """Set metadata of some entries, and return the number of entries that changed.
 
         New columns are created. Entries that no longer exist are skipped.
@@ -196,9 +193,9 @@ class Store:
                 version = schema.check_structure(db, self.path)
                 for view in schema.VIEWS.get(version, ()):
                     db.execute(view)
-                reusable = version == schema.VERSION and _is_file(db)
+                is_file = bool(db.execute("PRAGMA database_list").fetchone()[2])
             yield db, version
-            keep = reusable
+            keep = is_file and version == schema.VERSION
         finally:
             with self._lock:
                 if keep and not db.in_transaction and not self._closed:
@@ -220,10 +217,6 @@ class Store:
             db.close()  # rolls back uncommitted changes
             raise
         return db
-
-
-def _is_file(db: sqlite3.Connection) -> bool:
-    return bool(db.execute("PRAGMA database_list").fetchone()[2])
 
 
 def _initialise(db: sqlite3.Connection) -> None:

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from radoncdt import _threads
 from radoncdt._extras import require
 from radoncdt._geometry import ink_box
-from radoncdt.catalogue.paths import make_stored_name
-from radoncdt.catalogue.records import Entry, Failure, NewEntry, ReadResult, format_ink_options, pack_descriptor
+from radoncdt.catalogue import records
+from radoncdt.catalogue.records import Entry, Failure, NewEntry, ReadResult
 from radoncdt.catalogue.thumbnails import make_thumbnail
 from radoncdt.ink import InkError, InkOptions
 from radoncdt.ink.extraction import assess_ink, extract_steps
@@ -44,20 +44,20 @@ def read_images(task: Task) -> list[ReadResult]:
 
 
 def _read_image(file: str, digest: str, task: Task) -> ReadResult:
-    name = make_stored_name(file, task.folder)
+    name = records.make_stored_name(file, task.folder)
     try:
         data = read_bytes(Path(file))
         digest = hashlib.sha256(data).hexdigest()  # the file may have changed since it was hashed
         image = read_image(BytesIO(data), name=file)
         ink = extract_steps(image, task.ink)[-1].image
-        curves, moments = pack_descriptor(describe_batch(Batch.read(ink), task.settings, 1))
+        curves, moments = records.pack_descriptor(describe_batch(Batch.read(ink), task.settings, 1))
     except (InkError, MemoryError) as error:
         return Failure(name, digest, str(error).removeprefix(f"{file}: ") or "not enough memory")
     except (ValueError, ArithmeticError) as error:  # the measure has no descriptor
         return Failure(name, digest, f"its ink cannot be described: {error}")
     (height, width), (box_height, box_width) = ink.shape, ink[ink_box(ink)].shape
     note = "; ".join(text for text in (image.note, assess_ink(ink, task.ink)) if text)
-    entry = Entry(0, digest, name, format_ink_options(task.ink), width, height, box_width, box_height, note)
+    entry = Entry(0, digest, name, records.format_ink_options(task.ink), width, height, box_width, box_height, note)
     return NewEntry(entry, make_thumbnail(ink), curves, moments)
 
 
@@ -122,7 +122,7 @@ def _read_one_at_a_time(tasks: Iterable[Task]) -> Iterator[list[ReadResult]]:
                         "again with a smaller `n_jobs` to continue"
                     ) from None
                 reason = "reading it crashed the process, most likely because memory ran out"
-                images = [Failure(make_stored_name(file, task.folder), digest, reason)]
+                images = [Failure(records.make_stored_name(file, task.folder), digest, reason)]
             yield images
 
 

@@ -96,8 +96,6 @@ class _Inspection:
         if has_calibration(snapshot) and load_calibration(snapshot) is None:
             self.report("the calibration is damaged; calibrate the catalogue again")
 
-    # ------------------------------------------------------------ entries
-
     def check_block(self, numbers: list[int]) -> None:
         """Check the rows of some entries, and then the files of those with valid rows."""
         sound: list[Entry] = []
@@ -154,8 +152,6 @@ class _Inspection:
             for what in problems:
                 self.report(what, fields[0])
         return sorted(set(numbers).difference(fields[0] for fields, _ in rows))
-
-    # ------------------------------------------------------------ summaries
 
     def check_summaries(self) -> None:
         """Check that the stored summaries belong to the entries."""

@@ -57,8 +57,6 @@ class NewEntry(NamedTuple):
 
 ReadResult = NewEntry | Failure  # the result of reading one image
 
-# ---------------------------------------------------------------- files
-
 
 def make_stored_name(path: str | os.PathLike[str], folder: Path) -> str:
     """Return the name under which a catalogue in `folder` stores an image file.
@@ -90,9 +88,6 @@ def hash_file(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return ""
-
-
-# ---------------------------------------------------------------- options and settings
 
 
 def parse_json(text: str) -> Any:
@@ -141,9 +136,6 @@ def parse_settings(text: str) -> DescriptorSettings:
         return DescriptorSettings.from_record(found)
     except TypeError as error:
         raise ValueError(str(error)) from None
-
-
-# ---------------------------------------------------------------- descriptors
 
 
 def pack_descriptor(descriptor: Descriptors) -> tuple[bytes, bytes]:

@@ -7,15 +7,14 @@ because every snapshot and every transaction has its own connection.
 import json
 import os
 import sqlite3
-import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from radoncdt.catalogue import migration, schema
-from radoncdt.catalogue.connection import SQLITE_ERRORS, CatalogueError, connect, limit_steps, translate_errors
+from radoncdt.catalogue.connection import CatalogueError, connect, limit_steps, translate_errors
 from radoncdt.catalogue.metadata import MAX_COLUMNS, MetadataError, Row, quote_name
 from radoncdt.catalogue.records import Entry, Failure, NewEntry, ReadResult, find_file
 from radoncdt.catalogue.schema import Table
@@ -138,9 +137,7 @@ class Store:
     def __init__(self, path: str | os.PathLike[str], *, create: bool = False, write: bool = False) -> None:
         self.path = Path(os.path.realpath(path))
         self.writable = create or write
-        self._create = create
-        self._idle: list[sqlite3.Connection] = []
-        self._lock, self._closed = threading.Lock(), False
+        self._create, self._closed = create, False
         if self.path.exists() and not self.path.is_file():
             raise CatalogueError(f"{path}: is {'a folder' if self.path.is_dir() else 'not a regular file'}")
         new = not self.path.exists()
@@ -154,19 +151,14 @@ class Store:
             pass  # refuses unreadable files now
 
     def close(self) -> None:
-        """Close all connections; those in use are closed as soon as they are released."""
-        with self._lock:
-            self._closed = True
-            while self._idle:
-                self._idle.pop().close()
+        """Refuse further snapshots and transactions."""
+        self._closed = True
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """Read a consistent view of the catalogue, unaffected by concurrent writers."""
         with self._connection(_READ) as (db, version):
             yield Snapshot(self.path, db, version)
-            with suppress(*SQLITE_ERRORS):  # nothing was changed
-                db.execute("ROLLBACK")
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
@@ -180,28 +172,17 @@ class Store:
     @contextmanager
     def _connection(self, begin: str) -> Iterator[tuple[sqlite3.Connection, int]]:
         """Yield a connection for exclusive use within a transaction, and the version of the schema."""
-        with self._lock:
-            if self._closed:
-                raise CatalogueError(f"{self.path}: was closed")
-            db = self._idle.pop() if self._idle else None
+        if self._closed:
+            raise CatalogueError(f"{self.path}: was closed")
         with translate_errors(self.path):
-            db = self._connect(begin) if db is None else db
-        keep = False
-        try:
+            db = self._connect(begin)
+        with closing(db):  # rolls back uncommitted changes
             with translate_errors(self.path), limit_steps(db, MAX_STEPS):
                 db.execute(begin)
                 version = schema.check_structure(db, self.path)
                 for view in schema.VIEWS.get(version, ()):
                     db.execute(view)
-                is_file = bool(db.execute("PRAGMA database_list").fetchone()[2])
             yield db, version
-            keep = is_file and version == schema.VERSION
-        finally:
-            with self._lock:
-                if keep and not db.in_transaction and not self._closed:
-                    self._idle.append(db)
-                else:
-                    db.close()  # rolls back uncommitted changes
 
     def _connect(self, begin: str) -> sqlite3.Connection:
         """Open a connection. An empty file becomes a catalogue, or is shown as one if it is only read."""

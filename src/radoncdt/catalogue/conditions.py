@@ -49,9 +49,9 @@ _TOKENS = re.compile(
       --[^\n]*                              # comments
     | /\*.*?(?:\*/|\Z)
     | '[^']*(?:''[^']*)*(?:'|\Z)           # a text, in which '' is one apostrophe
-    | "(?P<double>[^"]*(?:""[^"]*)*)(?:"|\Z)  # names
-    | `(?P<back>[^`]*(?:``[^`]*)*)(?:`|\Z)
-    | \[(?P<square>[^]]*)(?:\]|\Z)
+    | "(?P<name>[^"]*(?:""[^"]*)*)(?:"|\Z)    # names
+    | `[^`]*(?:``[^`]*)*(?:`|\Z)
+    | \[[^]]*(?:\]|\Z)
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -143,16 +143,14 @@ def _authorize(refused: list[str], action: int, first: str | None, second: str |
 
 
 def _find_quoted_names(condition: str) -> Iterator[str]:
-    """Yield the names in double quotes, backquotes or square brackets, except table names, which precede a dot.
+    """Yield the names in double quotes, except table names, which precede a dot.
 
-    SQLite takes a name in double quotes for a text if there is no such column.
+    SQLite takes such a name for a text if there is no such column. It refuses other unknown names itself.
     """
     for token in _TOKENS.finditer(condition):
-        before = condition[max(0, token.start() - 20) : token.start()]
-        if token.lastgroup is not None and not _DOT.match(condition, token.end()) and not _NOT_A_COLUMN.search(before):
-            quote = {"double": '"', "back": "`"}.get(token.lastgroup)
-            name = token[token.lastgroup]
-            yield name.replace(2 * quote, quote) if quote else name
+        name, before = token["name"], condition[max(0, token.start() - 20) : token.start()]
+        if name is not None and not _DOT.match(condition, token.end()) and not _NOT_A_COLUMN.search(before):
+            yield name.replace('""', '"')
 
 
 def _make_error(condition: str, reason: str, columns: list[str]) -> ConditionError:

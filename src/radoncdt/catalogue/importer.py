@@ -35,10 +35,7 @@ class Added(NamedTuple):
 
 
 class Import:
-    """Reads the images that a catalogue does not have, and stores them in their order.
-
-    `metadata` contains the metadata of images by their stored name.
-    """
+    """The import of images that a catalogue does not have. `metadata` contains their metadata by their stored names."""
 
     def __init__(self, store: Store, metadata: dict[str, Row], ink: InkOptions) -> None:
         with store.snapshot() as snapshot:
@@ -50,7 +47,7 @@ class Import:
         self._n_added = 0
 
     def run(self, files: list[Path], workers: Workers, on_progress: OnProgress | None) -> Added:
-        """Read and store images. After an interrupt, nothing that was read is lost."""
+        """Read images, and store them in their order. After an interrupt, nothing that was read is lost."""
         counter = Counter(on_progress, len(files), "reading images")
         waiting, since = list[ReadResult](), time.monotonic()
         try:

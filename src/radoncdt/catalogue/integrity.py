@@ -74,6 +74,7 @@ class _Inspection:
             self.report(str(error).removeprefix(f"{self.store.path}: "))
 
     def check_database(self, snapshot: Snapshot) -> None:
+        """Check the pages, the references between tables, and the definitions of the tables."""
         for (text,) in snapshot.rows("PRAGMA main.integrity_check"):
             if text != "ok":
                 self.report(str(text))

@@ -47,6 +47,7 @@ class Table:
 
     @cached_property
     def key(self) -> str:
+        """The name of the first column."""
         return next(iter(self.fields))
 
     @cached_property

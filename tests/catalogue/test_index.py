@@ -14,7 +14,7 @@ from radoncdt.ink import find_ink
 from radoncdt.matching.index import Coordinates
 
 
-def test_the_nearest_entries_are_those_that_comparing_all_would_find(many):
+def test_it_finds_exactly_what_comparing_all_would_find(many):
     with Catalogue(many / "reference" / "whole.db") as catalogue, catalogue._open_index() as (snapshot, index):
         everything = snapshot.descriptors(index.numbers)
         for image in MARKS.queries(6, rng=4).images:

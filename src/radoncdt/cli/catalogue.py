@@ -14,7 +14,7 @@ from radoncdt._validation import ArgumentValueError
 from radoncdt.catalogue import Added, Catalogue, DamagedEntryWarning
 from radoncdt.catalogue.calibration import DEFAULT_N_MARKS, MIN_ENTRIES, MIN_MARKS
 from radoncdt.catalogue.metadata import ENTRY_COLUMNS, MAX_CELL_LENGTH, read_table
-from radoncdt.catalogue.paths import find_file
+from radoncdt.catalogue.records import find_file
 from radoncdt.catalogue.schema import VERSION
 from radoncdt.cli.inputs import list_files
 from radoncdt.cli.messages import complain, say, suggest

@@ -110,15 +110,56 @@ def test_arrays_are_positional_only_and_options_are_not_positional(name):
     assert all(p.kind is p.KEYWORD_ONLY for p in options[DATA[name] == 3 :])  # angles of projections are data
 
 
+# ---------------------------------------------------------------- the rooms
+
+LONG = {
+    "_native/build.py": "hatch_build.py loads this file alone, before the package is installed",
+    "datasets/motifs.py": "a list of drawings, one function each",
+    "plot.py": "one function per figure, which share their axes and styles",
+}
+"""Modules of more than 400 lines, and why they are not divided."""
+
+
+def parse_modules():
+    """Yield the relative path, the number of lines and the syntax tree of every module."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        text = path.read_text("utf-8")
+        yield path.relative_to(SOURCE).as_posix(), text.count("\n"), ast.parse(text)
+
+
+def test_only_modules_with_a_reason_are_long():
+    assert {name for name, n_lines, _ in parse_modules() if n_lines > 400} == set(LONG)
+
+
+def find_definitions(tree):
+    """Return the names that a module defines, except imports."""
+    names = set()
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names.update(target.id for target in targets if isinstance(target, ast.Name))
+    return names
+
+
+def test_every_module_declares_its_public_names():
+    undeclared = [
+        name
+        for name, _, tree in parse_modules()
+        if "__all__" not in (found := find_definitions(tree)) and not all(each.startswith("_") for each in found)
+    ]
+    assert undeclared == []
+
+
 # ---------------------------------------------------------------- what library code must not do
 
 
 def library_modules():
-    """Return paths and syntax trees of all modules below the command line, except the script that builds kernels."""
-    for path in sorted(SOURCE.rglob("*.py")):
-        name = path.relative_to(SOURCE).as_posix()
+    """Yield paths and syntax trees of all modules below the command line, except the script that builds kernels."""
+    for name, _, tree in parse_modules():
         if not name.startswith("cli/") and name != "_native/build.py":
-            yield name, ast.parse(path.read_text("utf-8"))
+            yield name, tree
 
 
 def calls(tree, function):

@@ -17,7 +17,7 @@ def sign(path, table):
     """Give the rows of a table the checksums of what they hold now, as somebody who means harm would."""
     with Catalogue(path) as catalogue, catalogue._store.snapshot() as snapshot:
         kinds = [*vars(schema).values(), snapshot.metadata_table]
-    kind = next(each for each in kinds if isinstance(each, schema.Table) and each.name == table)
+    kind = next(each for each in kinds if isinstance(each, schema.TableSchema) and each.name == table)
     names = ", ".join(f'"{name}"' for name in kind.fields)
     with closing(sqlite3.connect(path)) as db, db:
         for row in db.execute(f"SELECT {names} FROM {table}").fetchall():

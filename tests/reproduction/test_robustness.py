@@ -81,8 +81,8 @@ CHOICE = reproduction.Choice("robustness", repetitions=2)
 def few_images():
     """The same study with few images."""
     with pytest.MonkeyPatch.context() as patch:
-        plan = robustness.Plan(5, (2, 3), (1, 3))
-        patch.setattr(robustness, "PLANS", dict.fromkeys(datasets.FEW_SHOT, plan))
+        study = robustness.Study(5, (2, 3), (1, 3))
+        patch.setattr(robustness, "STUDIES", dict.fromkeys(datasets.FEW_SHOT, study))
         curves = (
             robustness.Curve("salt", "dots", (0, 20), 4, 2),
             robustness.Curve("elastic", "amplitude", (0, 10), 4, 2),
@@ -151,7 +151,7 @@ def test_the_report_has_tables_figures_and_settings(report):
 
 
 def test_figures_do_not_depend_on_threads(report, tmp_path, digits, monkeypatch, read_records):
-    monkeypatch.setattr(robustness, "PLANS", {"all": robustness.PLANS["all"]})
+    monkeypatch.setattr(robustness, "STUDIES", {"all": robustness.STUDIES["all"]})
     monkeypatch.setattr(robustness, "CURVES", robustness.CURVES[:1])
     reproduction.reproduce(tmp_path, CHOICE, mnist=digits, n_jobs=3)
     assert read_records(tmp_path, "robustness") == [
@@ -175,7 +175,7 @@ def test_a_second_run_measures_nothing_again(report, digits, monkeypatch, read_r
 def test_an_interrupt_leaves_a_partial_report_that_is_completed_later(
     report, tmp_path, digits, monkeypatch, read_records, interrupt_after
 ):
-    monkeypatch.setattr(robustness, "PLANS", {"salt": robustness.PLANS["salt"]})
+    monkeypatch.setattr(robustness, "STUDIES", {"salt": robustness.STUDIES["salt"]})
     monkeypatch.setattr(robustness, "CURVES", robustness.CURVES[:1])
     with interrupt_after(10):
         reproduction.reproduce(tmp_path, CHOICE, mnist=digits, n_jobs=1)
@@ -191,7 +191,7 @@ def test_an_interrupt_leaves_a_partial_report_that_is_completed_later(
 
 
 def test_missing_baselines_are_named_and_the_rest_is_measured(tmp_path, digits, monkeypatch, read_records):
-    monkeypatch.setattr(robustness, "PLANS", {"aff": robustness.Plan(3, (1,), (1,))})
+    monkeypatch.setattr(robustness, "STUDIES", {"aff": robustness.Study(3, (1,), (1,))})
     monkeypatch.setattr(robustness, "CURVES", ())
     choice = replace(CHOICE, repetitions=1)
     with monkeypatch.context() as patch:
@@ -208,7 +208,7 @@ def test_missing_baselines_are_named_and_the_rest_is_measured(tmp_path, digits, 
 
 
 def test_the_summary_compares_with_the_authors(tmp_path, monkeypatch, digits):
-    monkeypatch.setattr(robustness, "PLANS", {"aff": robustness.Plan(12, (5,), (1,))})
+    monkeypatch.setattr(robustness, "STUDIES", {"aff": robustness.Study(12, (5,), (1,))})
     monkeypatch.setattr(robustness, "CURVES", ())
     outcome = reproduction.reproduce(tmp_path, CHOICE, mnist=digits, n_jobs=1)
     differences = [abs(s.difference) for s in outcome.trials if s.paper]

@@ -14,7 +14,7 @@ from radoncdt.catalogue.calibration import has_calibration, load_calibration
 from radoncdt.catalogue.connection import CatalogueError
 from radoncdt.catalogue.index import Summaries, load_summaries
 from radoncdt.catalogue.records import Entry, find_file, hash_file
-from radoncdt.catalogue.schema import Table
+from radoncdt.catalogue.schema import TableSchema
 from radoncdt.catalogue.snapshot import Snapshot, select_in
 from radoncdt.catalogue.store import Store
 from radoncdt.catalogue.thumbnails import read_thumbnail
@@ -83,7 +83,7 @@ class _Inspection:
         if snapshot.version > 1 and snapshot.setting("structure") != schema.read_definitions(snapshot.db):
             self.report("the definitions of its tables are damaged, or another program changed them")
 
-    def check_table(self, snapshot: Snapshot, table: Table) -> None:
+    def check_table(self, snapshot: Snapshot, table: TableSchema) -> None:
         """Check rows that do not belong to an entry."""
         for fields, problems in snapshot.verify(table):
             for what in problems:
@@ -128,7 +128,7 @@ class _Inspection:
                 self.report(f"its row is missing from the table {table.name!r}", number)
 
     def _check_rows(
-        self, snapshot: Snapshot, table: Table, numbers: list[int], check: Callable[[list[Any]], object]
+        self, snapshot: Snapshot, table: TableSchema, numbers: list[int], check: Callable[[list[Any]], object]
     ) -> list[int]:
         """Check the rows of some entries in a table, and return the entries without a row.
 

@@ -17,7 +17,7 @@ from radoncdt._typing import OnProgress
 from radoncdt.catalogue import schema
 from radoncdt.catalogue.connection import connect, limit_steps, translate_errors
 from radoncdt.catalogue.metadata import quote_name
-from radoncdt.catalogue.schema import Table
+from radoncdt.catalogue.schema import TableSchema
 
 __all__ = ["migrate"]
 
@@ -119,7 +119,7 @@ def _read_summaries(path: Path) -> list[tuple[Any, ...]] | None:
     return [row for row in rows if not schema.SUMMARIES.verify(row, None, version=1)]
 
 
-def _read_chunks(db: sqlite3.Connection, table: Table, source: str) -> Iterator[list[tuple[Any, ...]]]:
+def _read_chunks(db: sqlite3.Connection, table: TableSchema, source: str) -> Iterator[list[tuple[Any, ...]]]:
     """Yield all rows in chunks, ordered by their keys."""
     key, names = quote_name(table.key), ", ".join(map(quote_name, table.fields))
     where, values = "", list[Any]()
@@ -130,13 +130,13 @@ def _read_chunks(db: sqlite3.Connection, table: Table, source: str) -> Iterator[
         where, values = f"WHERE {key} > ?", [rows[-1][0]]
 
 
-def _insert(db: sqlite3.Connection, table: Table, rows: list[tuple[Any, ...]], name: str | None = None) -> None:
+def _insert(db: sqlite3.Connection, table: TableSchema, rows: list[tuple[Any, ...]], name: str | None = None) -> None:
     """Insert rows with their checksums into a table, which may have another name for the time being."""
     statement = f"INSERT INTO {name or table.name} ({table.columns}) VALUES ({table.placeholders})"
     db.executemany(statement, map(table.sign, rows))
 
 
-def _sign(db: sqlite3.Connection, table: Table, rows: list[tuple[Any, ...]]) -> None:
+def _sign(db: sqlite3.Connection, table: TableSchema, rows: list[tuple[Any, ...]]) -> None:
     """Set the checksums of rows."""
     statement = f"UPDATE {table.name} SET {quote_name(schema.CHECKSUM)} = ? WHERE {quote_name(table.key)} = ?"
     db.executemany(statement, [(table.compute_checksum(row), row[0]) for row in rows])

@@ -17,7 +17,7 @@ from radoncdt.ink import InkOptions
 from radoncdt.matching.descriptors import Descriptors
 from radoncdt.matching.settings import DescriptorSettings
 
-MAX_ANGLES = 4096  # directions, and levels, of the descriptors
+MAX_RESOLUTION = 4096  # directions, and levels, of the descriptors
 MOMENTS_SIZE = 48  # bytes of mean and covariance: 6 numbers in float64
 
 
@@ -129,8 +129,8 @@ def parse_settings(text: str) -> DescriptorSettings:
     if not isinstance(found, dict) or found.keys() != set(names):
         raise ValueError(f"must have {', '.join(names)}, got {shorten(repr(found))}")
     for name in ("n_angles", "n_levels"):
-        if type(found[name]) is not int or not 1 <= found[name] <= MAX_ANGLES:
-            raise ValueError(f"{name} must be from 1 to {MAX_ANGLES}, got {shorten(repr(found[name]))}")
+        if type(found[name]) is not int or not 1 <= found[name] <= MAX_RESOLUTION:
+            raise ValueError(f"{name} must be from 1 to {MAX_RESOLUTION}, got {shorten(repr(found[name]))}")
     if type(found["nu"]) not in (int, float):
         raise ValueError(f"nu must be a number, got {shorten(repr(found['nu']))}")
     try:

@@ -1,7 +1,7 @@
 """The tables of a catalogue file: their columns, the valid values of each field, and the checksum of a row.
 
-A catalogue file may be damaged or hostile. Every row that is read from it passes `Table.verify`, so that the rest of
-the package does not have to expect wrong types, sizes or ranges. Views show the tables of earlier versions in the
+A catalogue file may be damaged or hostile. Every row that is read from it passes `TableSchema.verify`, so that the rest
+of the package does not have to expect wrong types, sizes or ranges. Views show the tables of earlier versions in the
 current form.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 from radoncdt._text import MAX_LENGTH, shorten
 from radoncdt.catalogue.connection import CatalogueError
 from radoncdt.catalogue.metadata import STANDARD_COLUMNS, quote_name
-from radoncdt.catalogue.records import MAX_ANGLES, MOMENTS_SIZE, Entry, Failure, parse_ink_options
+from radoncdt.catalogue.records import MAX_RESOLUTION, MOMENTS_SIZE, Entry, Failure, parse_ink_options
 
 _APPLICATION_ID = 0x52434454  # "RCDT", in the header of the file
 VERSION = 2  # the current version of the schema; a file with a higher one was written by a newer radoncdt
@@ -38,7 +38,7 @@ _TYPE_CODES = {int: b"i", float: b"f", str: b"s", bytes: b"b"}
 
 
 @dataclass(frozen=True)
-class Table:
+class TableSchema:
     """The name of a table and the checks of its fields."""
 
     name: str
@@ -136,20 +136,20 @@ _CELLS: dict[str, _Check] = {
 }
 
 
-def make_metadata_table(columns: Iterable[str]) -> Table:
+def make_metadata_table(columns: Iterable[str]) -> TableSchema:
     """Return the table of metadata. Columns other than the standard ones contain text."""
     types = {name: STANDARD_COLUMNS[name].type if name in STANDARD_COLUMNS else "TEXT" for name in columns}
     cells = {name: _optional(_CELLS[kind], None) for name, kind in types.items()}
-    return Table("metadata", {"entry": _NUMBER, **cells})
+    return TableSchema("metadata", {"entry": _NUMBER, **cells})
 
 
-SETTINGS = Table("settings", {"name": _limit(str, 1, 100), "value": _TEXT})
-ENTRIES = Table("entries", dict(zip(Entry._fields, (_NUMBER, _hash, _NAME, _ink, *[_SIDE] * 4, _TEXT))))
-THUMBNAILS = Table("pictures", {"entry": _NUMBER, "picture": _limit(bytes, 1, _MAX_THUMBNAIL)})
-_CURVES, _MOMENTS = _limit(bytes, 1, 2 * MAX_ANGLES**2), _limit(bytes, 1, MOMENTS_SIZE)
-DESCRIPTORS = Table("descriptors", {"entry": _NUMBER, "curves": _CURVES, "moments": _MOMENTS})
-FAILURES = Table("failures", dict(zip(Failure._fields, (_NAME, _optional(_hash, ""), _TEXT))))
-SUMMARIES = Table("summaries", {"id": _limit(int, 1, 1), "arrays": _limit(bytes, 1, 2**31)})
+SETTINGS = TableSchema("settings", {"name": _limit(str, 1, 100), "value": _TEXT})
+ENTRIES = TableSchema("entries", dict(zip(Entry._fields, (_NUMBER, _hash, _NAME, _ink, *[_SIDE] * 4, _TEXT))))
+THUMBNAILS = TableSchema("pictures", {"entry": _NUMBER, "picture": _limit(bytes, 1, _MAX_THUMBNAIL)})
+_CURVES, _MOMENTS = _limit(bytes, 1, 2 * MAX_RESOLUTION**2), _limit(bytes, 1, MOMENTS_SIZE)
+DESCRIPTORS = TableSchema("descriptors", {"entry": _NUMBER, "curves": _CURVES, "moments": _MOMENTS})
+FAILURES = TableSchema("failures", dict(zip(Failure._fields, (_NAME, _optional(_hash, ""), _TEXT))))
+SUMMARIES = TableSchema("summaries", {"id": _limit(int, 1, 1), "arrays": _limit(bytes, 1, 2**31)})
 
 _TABLES = (SETTINGS, ENTRIES, THUMBNAILS, make_metadata_table(STANDARD_COLUMNS), DESCRIPTORS, FAILURES, SUMMARIES)
 """The tables of a catalogue. The table of metadata may have more columns."""

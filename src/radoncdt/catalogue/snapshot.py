@@ -16,7 +16,7 @@ from radoncdt.catalogue import records, schema
 from radoncdt.catalogue.connection import CatalogueError, limit_steps, translate_errors
 from radoncdt.catalogue.metadata import Row, quote_name
 from radoncdt.catalogue.records import Entry, Failure
-from radoncdt.catalogue.schema import Table
+from radoncdt.catalogue.schema import TableSchema
 from radoncdt.matching.descriptors import Descriptors
 from radoncdt.matching.settings import DescriptorSettings
 
@@ -58,12 +58,14 @@ class Snapshot:
 
     # ------------------------------------------------------------ verified rows
 
-    def verify(self, table: Table, where: str = "", values: Sequence[Any] = ()) -> list[tuple[list[Any], list[str]]]:
+    def verify(
+        self, table: TableSchema, where: str = "", values: Sequence[Any] = ()
+    ) -> list[tuple[list[Any], list[str]]]:
         """Return rows of a table by key, each as a list of its fields and a list of its problems."""
         rows = self.rows(f"SELECT {table.columns} FROM {table.name} {where} ORDER BY {quote_name(table.key)}", values)
         return [(fields, table.verify(fields, checksum, self.version)) for *fields, checksum in rows]
 
-    def read(self, table: Table, where: str = "", values: Sequence[Any] = ()) -> _Rows:
+    def read(self, table: TableSchema, where: str = "", values: Sequence[Any] = ()) -> _Rows:
         """Return rows of a table by key, with all their fields.
 
         Raises
@@ -78,7 +80,7 @@ class Snapshot:
             found.append(tuple(fields))
         return found
 
-    def _read_some(self, table: Table, numbers: Iterable[int] | None, *, missing_ok: bool = False) -> _Rows:
+    def _read_some(self, table: TableSchema, numbers: Iterable[int] | None, *, missing_ok: bool = False) -> _Rows:
         """Return the rows of some entries by number, or of all entries if `numbers` is None."""
         if numbers is None:
             return self.read(table)
@@ -90,7 +92,7 @@ class Snapshot:
             raise self.damage_error(table, min(missing), f"its row is missing from the table {table.name!r}")
         return found
 
-    def damage_error(self, table: Table, key: Any, problem: str) -> CatalogueError:
+    def damage_error(self, table: TableSchema, key: Any, problem: str) -> CatalogueError:
         """Return the error that names a damaged row."""
         of_entry = table is schema.ENTRIES or table.key == "entry"
         row = f"{'entry' if of_entry else table.name} {shorten(repr(key))}"
@@ -163,7 +165,7 @@ class Snapshot:
         return [name for name in names[1:] if name != schema.CHECKSUM]
 
     @cached_property
-    def metadata_table(self) -> Table:
+    def metadata_table(self) -> TableSchema:
         """The table of metadata with all its columns."""
         return schema.make_metadata_table(self.columns)
 

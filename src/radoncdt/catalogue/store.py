@@ -17,7 +17,7 @@ from radoncdt.catalogue import migration, schema
 from radoncdt.catalogue.connection import CatalogueError, connect, limit_steps, translate_errors
 from radoncdt.catalogue.metadata import MAX_COLUMNS, MetadataError, Row, quote_name
 from radoncdt.catalogue.records import Entry, Failure, NewEntry, ReadResult, find_file
-from radoncdt.catalogue.schema import Table
+from radoncdt.catalogue.schema import TableSchema
 from radoncdt.catalogue.snapshot import MAX_STEPS, Snapshot
 from radoncdt.matching.settings import DescriptorSettings
 
@@ -36,12 +36,12 @@ class Transaction(Snapshot):
         with limit_steps(self.db, self._max_steps):
             return self.db.execute(statement, values)
 
-    def _write(self, table: Table, values: Sequence[Any]) -> None:
+    def _write(self, table: TableSchema, values: Sequence[Any]) -> None:
         """Store a row with its checksum. It replaces a row with the same key."""
         statement = f"INSERT OR REPLACE INTO {table.name} ({table.columns}) VALUES ({table.placeholders})"
         self._execute(statement, table.sign(values))
 
-    def put_value(self, table: Table, key: str | int, value: str | bytes | None) -> None:
+    def put_value(self, table: TableSchema, key: str | int, value: str | bytes | None) -> None:
         """Store a setting or the summaries, or delete them if the value is None."""
         if value is None:
             self._execute(f"DELETE FROM {table.name} WHERE {table.key} = ?", [key])

@@ -24,15 +24,15 @@ __all__ = [
     "whole_number",
 ]
 
-Value = TypeVar("Value")
+_Value = TypeVar("_Value")
 
 # ---------------------------------------------------------------- types
 
 
-def make_type(expected: str, read: Callable[[str], Value]) -> Callable[[str], Value]:
+def make_type(expected: str, read: Callable[[str], _Value]) -> Callable[[str], _Value]:
     """Make the type of an option from a function that reads its text, or raises a ValueError."""
 
-    def parse(text: str) -> Value:
+    def parse(text: str) -> _Value:
         try:
             return read(text)
         except ValueError:

@@ -30,7 +30,7 @@ __all__ = [
     "METHODS",
     "N_ANGLES",
     "N_LEVELS",
-    "PLANS",
+    "STUDIES",
     "Curve",
     "Trial",
     "draw_set",
@@ -72,7 +72,7 @@ class Trial(Measurand):
         return frozenset(digits | ({LIBRARIES[self.method]} if self.method in LIBRARIES else set()))
 
 
-class Plan(NamedTuple):
+class Study(NamedTuple):
     """How a set is used."""
 
     class_size: int
@@ -80,8 +80,8 @@ class Plan(NamedTuple):
     ks: tuple[int, ...]
 
 
-PLANS = dict.fromkeys(datasets.FEW_SHOT, Plan(100, (5, 10), (1, 3, 5))) | {
-    "linmnist10": Plan(500, (11, 25, 50), (1, 5, 11))
+STUDIES = dict.fromkeys(datasets.FEW_SHOT, Study(100, (5, 10), (1, 3, 5))) | {
+    "linmnist10": Study(500, (11, 25, 50), (1, 5, 11))
 }
 
 
@@ -106,11 +106,11 @@ def list_trials(repetitions: int) -> list[Trial]:
     """List all trials, in the order of the report, except for baselines that are not installed."""
     methods = [method for method in METHODS if method not in LIBRARIES or is_installed(LIBRARIES[method])]
     trials = [
-        Trial(name, plan.class_size, n_train, method, k, repetitions)
-        for name, plan in PLANS.items()
+        Trial(name, study.class_size, n_train, method, k, repetitions)
+        for name, study in STUDIES.items()
         for method in methods
-        for n_train in plan.n_train
-        for k in plan.ks
+        for n_train in study.n_train
+        for k in study.ks
     ]
     trials += [
         Trial(curve.dataset, curve.class_size, curve.n_train, method, 1, repetitions, curve.varied, level)

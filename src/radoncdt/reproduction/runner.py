@@ -28,7 +28,7 @@ PARTS = ("table1", *TABLES, "figures", "variants")  # the parts of the paper, wh
 MORE_PARTS = ("robustness",)  # parts that take long and run only on request
 
 _TWO, _FOUR = ((SOURCES[t].classes["linmnist"], min(TABLES[t].sizes["linmnist"])) for t in ("table2", "table4"))
-_EVERY = (tuple(range(10)), robustness.PLANS["linmnist10"].class_size)
+_EVERY = (tuple(range(10)), robustness.STUDIES["linmnist10"].class_size)
 # the digits that a part needs, and the number of images of each one
 _DIGITS = {"table2": _TWO, "table4": _FOUR, "figures": _TWO, "variants": _TWO, "robustness": _EVERY}
 

@@ -11,7 +11,7 @@ from radoncdt.reproduction.protocol import Cell
 from radoncdt.reproduction.robustness import Trial
 from radoncdt.reproduction.runner import PARTS, Outcome
 
-__all__ = ["Entry", "Grid", "Section", "describe_missing_baselines", "list_sections", "make_entry"]
+__all__ = ["Grid", "GridEntry", "Section", "describe_missing_baselines", "list_sections", "make_entry"]
 
 _PAPER = (
     "Beckmann, Beinert, Bresch: Max-Normalized Radon Cumulative Distribution Transform for Limited Data "
@@ -86,7 +86,7 @@ _SETUP = {
 }  # how the report names entries of the set-up, and what None means; elsewhere, None is a library that is missing
 
 
-class Entry(NamedTuple):
+class GridEntry(NamedTuple):
     """The content of one place in a grid."""
 
     text: str
@@ -98,7 +98,7 @@ class Grid(NamedTuple):
     """A table of the report."""
 
     header: Sequence[str]
-    rows: Sequence[Sequence[Entry]]
+    rows: Sequence[Sequence[GridEntry]]
     title: str = ""
 
 
@@ -171,7 +171,7 @@ def _compare_cells(cells: Sequence[Summary[Cell]]) -> list[str | Grid]:
             if flagged := [(s, s.paper) for s in group if s.paper and s.flag == flag]:
                 texts = [f"{labels.find_row(s.measurand)}: {s.ours:.3f} ({p.mean:.{p.digits}f})" for s, p in flagged]
                 first = _make_row(f"Table {cell.table[-1]}", labels.label_column(cell), word)
-                differences.append([*first, Entry(", ".join(texts), flag=flag)])
+                differences.append([*first, GridEntry(", ".join(texts), flag=flag)])
     n = max(s.draws for s in cells)
     chance = _SINGLE_DRAW
     if n > 1:  # normal variables differ from the mean of n others by Student's t with n − 1 degrees, in standard errors
@@ -203,8 +203,8 @@ def _subtract_paper(summary: Summary[Measurand]) -> float:
 # ---------------------------------------------------------------- the parts
 
 
-def _make_row(*texts: str, flag: int = 0) -> list[Entry]:
-    return [Entry(text, flag=flag) for text in texts]
+def _make_row(*texts: str, flag: int = 0) -> list[GridEntry]:
+    return [GridEntry(text, flag=flag) for text in texts]
 
 
 def _describe_setup(outcome: Outcome) -> Section:
@@ -265,10 +265,10 @@ def _show_variants(outcome: Outcome) -> Section:
 def _show_robustness(outcome: Outcome, figures: Sequence[str]) -> Section:
     repetitions = format_count(outcome.choice.repetitions, "repetition")
     blocks: list[str | Grid] = [_ROBUSTNESS.format(repetitions=repetitions), _METHODS, _BASELINES]
-    for name, plan in robustness.PLANS.items():
+    for name, study in robustness.STUDIES.items():
         trials = [(s.measurand, s) for s in outcome.select_trials(name)]
         places = {(labels.METHODS[t.method], f"{t.n_train} to train on, k = {t.k}"): s for t, s in trials}
-        title = f"{labels.SETS[name]}: {plan.class_size} training and test images per class"
+        title = f"{labels.SETS[name]}: {study.class_size} training and test images per class"
         blocks += _arrange(places, "method", title)
     warning = describe_missing_baselines(outcome.setup)
     return Section("Robustness: few training images, distorted", blocks, figures, warning)
@@ -291,16 +291,16 @@ def _arrange(
     """Arrange summaries in a grid by the names of their rows and columns; nothing if there are none."""
     columns = list(dict.fromkeys(column for _, column in places))
     rows = [
-        [Entry(row), *(make_entry(places.get((row, column)), draws) for column in columns)]
+        [GridEntry(row), *(make_entry(places.get((row, column)), draws) for column in columns)]
         for row in dict.fromkeys(row for row, _ in places)
     ]
     return [Grid([corner, *columns], rows, title)] if rows else []
 
 
-def make_entry(summary: Summary[Measurand] | None, draws: int = 1) -> Entry:
+def make_entry(summary: Summary[Measurand] | None, draws: int = 1) -> GridEntry:
     """Make the entry of a summary that should have this number of draws."""
     if summary is None:
-        return Entry("–")
+        return GridEntry("–")
     lines = []
     if summary.std_between_draws is not None:
         lines.append(f"draws ± {summary.std_between_draws:.3f}")
@@ -317,4 +317,4 @@ def make_entry(summary: Summary[Measurand] | None, draws: int = 1) -> Entry:
             lines.append(format_difference(summary.fold_maximum_difference, errors))
     if summary.ties:
         lines.append(f"ties {summary.ties:.1%}")
-    return Entry(format_figure(summary.mean, summary.std), lines, summary.flag)
+    return GridEntry(format_figure(summary.mean, summary.std), lines, summary.flag)

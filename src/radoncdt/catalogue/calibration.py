@@ -39,6 +39,19 @@ from radoncdt.matching.affine_distance import compute_distances
 from radoncdt.matching.descriptors import describe_batch
 from radoncdt.measures import Batch
 
+__all__ = [
+    "DEFAULT_N_MARKS",
+    "MAX_BEND",
+    "MIN_ENTRIES",
+    "MIN_MARKS",
+    "Calibration",
+    "calibrate",
+    "has_calibration",
+    "load_calibration",
+    "redraw",
+    "store_calibration",
+]
+
 DEFAULT_N_MARKS = 200  # marks that are redrawn, if the catalogue has that many
 MIN_MARKS = 20  # marks that must be redrawn at least
 MIN_ENTRIES = 30  # entries that a catalogue must have to be calibrated

@@ -12,6 +12,24 @@ from typing import NamedTuple, TypeVar
 from radoncdt._csv import unguard
 from radoncdt._text import shorten
 
+__all__ = [
+    "ENTRY_COLUMNS",
+    "MAX_CELL_LENGTH",
+    "MAX_COLUMNS",
+    "MAX_TABLE_SIZE",
+    "MAX_TITLE_LENGTH",
+    "STANDARD_COLUMNS",
+    "MetadataError",
+    "Row",
+    "Value",
+    "match_rows",
+    "normalise_title",
+    "parse_cell",
+    "parse_values",
+    "quote_name",
+    "read_table",
+]
+
 Value = str | float | int | None
 Row = dict[str, Value]  # values by the names of their columns
 _Key = TypeVar("_Key")

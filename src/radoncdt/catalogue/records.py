@@ -17,6 +17,24 @@ from radoncdt.ink import InkOptions
 from radoncdt.matching.descriptors import Descriptors
 from radoncdt.matching.settings import DescriptorSettings
 
+__all__ = [
+    "MAX_RESOLUTION",
+    "MOMENTS_SIZE",
+    "Entry",
+    "Failure",
+    "NewEntry",
+    "ReadResult",
+    "find_file",
+    "format_ink_options",
+    "hash_file",
+    "make_stored_name",
+    "pack_descriptor",
+    "parse_ink_options",
+    "parse_json",
+    "parse_settings",
+    "unpack_descriptors",
+]
+
 MAX_RESOLUTION = 4096  # directions, and levels, of the descriptors
 MOMENTS_SIZE = 48  # bytes of mean and covariance: 6 numbers in float64
 

@@ -18,6 +18,26 @@ from radoncdt.catalogue.connection import CatalogueError
 from radoncdt.catalogue.metadata import STANDARD_COLUMNS, quote_name
 from radoncdt.catalogue.records import MAX_RESOLUTION, MOMENTS_SIZE, Entry, Failure, parse_ink_options
 
+__all__ = [
+    "CHECKSUM",
+    "DESCRIPTORS",
+    "ENTRIES",
+    "FAILURES",
+    "PART_TABLES",
+    "SETTINGS",
+    "STATEMENTS",
+    "SUMMARIES",
+    "THUMBNAILS",
+    "VERSION",
+    "VIEWS",
+    "TableSchema",
+    "check_structure",
+    "create_tables",
+    "make_metadata_table",
+    "read_definitions",
+    "read_header",
+]
+
 _APPLICATION_ID = 0x52434454  # "RCDT", in the header of the file
 VERSION = 2  # the current version of the schema; a file with a higher one was written by a newer radoncdt
 

@@ -32,6 +32,22 @@ from radoncdt.matching.registration import Registration
 from radoncdt.matching.settings import DescriptorSettings
 from radoncdt.measures import Batch
 
+__all__ = [
+    "DEFAULT_LIMITS",
+    "MIN_FITTED",
+    "N_NEAREST",
+    "Match",
+    "PValue",
+    "Query",
+    "SearchOptions",
+    "SearchResult",
+    "Shape",
+    "compute_prominence",
+    "read_query",
+    "score_entries",
+    "search",
+]
+
 _Numbers = NDArray[np.int64]
 
 DEFAULT_LIMITS = Plausible(max_aspect=4.0, max_shear=60.0)

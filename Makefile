@@ -11,23 +11,23 @@ test: .venv/test/ready
 	.venv/test/bin/lint-imports
 	.venv/test/bin/pytest --numprocesses 2 -m "not slow"
 
-# also the slow tests, which measure documented figures again, and the property tests with many more examples
+# the above, the slow tests, which re-measure documented figures, and the property tests with many more examples
 test-all: test
 	.venv/test/bin/pytest --numprocesses 2 -m "slow or hypothesis" --hypothesis-profile thorough
 
-# catalogues used by many processes, damaged, or interrupted; STRESS takes options such as "--part b,c --seed 1"
+# stress tests: catalogues used by many processes, damaged, or interrupted; STRESS takes options such as "--part b,c --seed 1"
 stress: .venv/test/ready
 	PYTHONPATH=tests .venv/test/bin/python -m stress $(STRESS)
 
 reproduce: .venv/run/ready
 	.venv/run/bin/radoncdt reproduce --out reproduction
 
-# comparison with other libraries, then our own figures; if one of these misses its limit, the target fails at the end
+# the comparison with other libraries, then our own figures; the target fails at the end if a figure misses its limit
 bench: .venv/bench/ready
 	.venv/bench/bin/pytest --quiet tests/benchmarks/test_peers.py
 	.venv/bench/bin/python -m benchmarks compare
-	.venv/bench/bin/python -m benchmarks page
-	.venv/bench/bin/python -m benchmarks plots
+	.venv/bench/bin/python -m benchmarks comparison_page
+	.venv/bench/bin/python -m benchmarks comparison_plots
 	missed=0; for name in kernels core toolbox pools registration catalogue; do \
 		.venv/bench/bin/python -m benchmarks $$name || missed=1; done; \
 		.venv/bench/bin/python -m benchmarks catalogue_page && exit $$missed
@@ -42,7 +42,7 @@ picture: .venv/plot/ready
 	.venv/plot/bin/python examples/recognise_shapes.py --picture docs/recognise_shapes.png
 	.venv/plot/bin/python examples/pictures.py docs
 
-# the wheel for this machine, or those for all platforms, in dist/; ziglang compiles them, also for older systems
+# the wheel for this machine, or the wheels for all platforms, in dist/; ziglang compiles them, also for older systems
 wheel: .venv/build/ready
 	.venv/build/bin/python tools/wheels.py --here
 
@@ -62,7 +62,7 @@ sanitize-arm64: .venv/build/ready
 	$(@D)/bin/python -m pip install --quiet --constraint constraints.txt hatchling ziglang lief
 	touch $@
 
-# Without a compiler, pip installs one only during the installation, which therefore depends on the sources.
+# The installation compiles the sources, so it depends on them. Without a compiler, pip installs one temporarily.
 NATIVE = hatch_build.py $(wildcard src/radoncdt/_native/*.cpp src/radoncdt/_native/*.h src/radoncdt/_native/build.py)
 
 .venv/test/ready: extras = [test]
@@ -75,7 +75,7 @@ NATIVE = hatch_build.py $(wildcard src/radoncdt/_native/*.cpp src/radoncdt/_nati
 	$(@D)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.$(extras)'
 	touch $@
 
-# libraries for the comparison; if one cannot be installed, the benchmark says so and measures the others
+# libraries for the comparison; if one cannot be installed, the benchmark reports that and measures the others
 PEERS = pytranskit six torchcdt torchskradon adrt astra-toolbox
 .venv/bench/ready: pyproject.toml constraints.txt $(NATIVE)
 	$(PYTHON) -m venv $(@D)

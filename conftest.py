@@ -1,4 +1,4 @@
-"""Profiles of hypothesis, a fixture for the kernels, and names that examples in docstrings use."""
+"""Hypothesis profiles, a fixture for the kernels, and names that examples in docstrings use."""
 
 import hypothesis
 import numpy as np
@@ -6,7 +6,7 @@ import pytest
 
 from radoncdt import _kernels
 
-if "could not be compiled" in _kernels.explain_missing():  # a test of the NumPy kernels alone would prove little
+if "could not be compiled" in _kernels.explain_missing():  # tests of the NumPy kernels alone would prove little
     raise pytest.UsageError(_kernels.explain_missing())
 
 hypothesis.settings.register_profile("quick", deadline=None, derandomize=True, max_examples=25)
@@ -24,6 +24,7 @@ def each_implementation(request):
 
 @pytest.fixture(autouse=True)
 def doctest_names(doctest_namespace):
+    """Define `np` and the public names for the examples in docstrings."""
     import radoncdt
 
     doctest_namespace["np"] = np

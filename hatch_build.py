@@ -1,4 +1,4 @@
-"""Build hook of hatchling: compiles the kernels for wheels and for editable installations.
+"""Hatchling build hook that compiles the kernels for wheels and for editable installations.
 
 Environment variables control the build:
 
@@ -25,18 +25,18 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class NativeBuildHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Compiles the kernels; see the docstring of the module."""
+    """Compile the kernels; see the docstring of the module."""
 
     def dependencies(self) -> list[str]:
-        """The requirements of the build: ziglang, if there is no compiler and PyPI has ziglang for this machine."""
-        mode, target = self._settings()
+        """Return the requirements of the build: ziglang if there is no compiler and PyPI has it for this machine."""
+        mode, target = self._read_settings()
         native = _load_build()
         if mode == "numpy":
             return []
         if target:
             return [native.ZIGLANG]
         try:
-            if not native.native_target().triple:  # pip would abort, because there is no ziglang
+            if not native.native_target().triple:  # pip would abort, because PyPI has no ziglang for it
                 return []
         except native.NoCompilerError:
             return []
@@ -49,8 +49,8 @@ class NativeBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         return []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile the kernels; for an editable installation, in place."""
-        mode, target = self._settings()
+        """Compile the kernels, in place for an editable installation."""
+        mode, target = self._read_settings()
         native = _load_build()
         self.folder = tempfile.TemporaryDirectory()
         libraries = native.LIBRARIES if version == "editable" else Path(self.folder.name)
@@ -78,7 +78,7 @@ class NativeBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         self.folder.cleanup()
         self.app.abort(
             f"the kernels of radoncdt could not be compiled: {error}\n"
-            "With RADONCDT_BUILD=numpy, radoncdt is installed without them, and slow."
+            "Set RADONCDT_BUILD=numpy to install radoncdt without compiled kernels, which is slower."
         )
 
     def _leave_out(self, libraries: Path, reason: str, build_data: dict[str, Any]) -> None:
@@ -93,11 +93,11 @@ class NativeBuildHook(BuildHookInterface):  # type: ignore[type-arg]
                 build_data["force_include"][str(libraries / name)] = f"radoncdt/_native/lib/{name}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """Remove the libraries, which are in the wheel now."""
+        """Remove the libraries, which are now in the wheel."""
         self.folder.cleanup()
 
-    def _settings(self) -> tuple[str, Any]:
-        """The mode (native, numpy, or an empty string for either) and the target, which is None for this machine."""
+    def _read_settings(self) -> tuple[str, Any]:
+        """Read the mode (native, numpy, or an empty string for either) and the target (None for this machine)."""
         is_ci = os.environ.get("CI", "").lower() in ("1", "true")
         name = os.environ.get("RADONCDT_TARGET")
         mode = os.environ.get("RADONCDT_BUILD") or ("native" if is_ci or name else "")

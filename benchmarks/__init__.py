@@ -1,4 +1,4 @@
-"""Benchmarks of radoncdt: how exact, how fast and how frugal it is, alone and beside other libraries.
+"""Benchmarks of the accuracy, speed and memory of radoncdt, alone and in comparison with other libraries.
 
 ``python -m benchmarks`` lists them, and ``python -m benchmarks NAME [PART …]`` runs one.
 """

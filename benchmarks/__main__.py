@@ -6,17 +6,17 @@ from difflib import get_close_matches
 from importlib import import_module
 
 NAMES = {
-    "compare": "radoncdt beside other libraries: speed, memory, accuracy, invariance, recognition",
-    "page": "write docs/benchmarks.md and the figures in README.md from the results of compare",
-    "plots": "draw the pictures of docs/benchmarks.md from the results of compare",
-    "kernels": "compiled kernels beside those in NumPy, and the time to start",
-    "core": "accuracy, speed, memory and import time of the transforms",
-    "toolbox": "inverses, distances and estimators",
-    "pools": "invariance of each pool, along equispaced and along whitened directions",
-    "registration": "registration, distances and search, beside ORB and RANSAC",
-    "catalogue": "recognition, p-values, speed and size of catalogues",
+    "compare": "compare radoncdt with other libraries: speed, memory, accuracy, invariance, recognition",
+    "comparison_page": "write docs/benchmarks.md and the figures in README.md from the results of compare",
+    "comparison_plots": "draw the pictures of docs/benchmarks.md from the results of compare",
+    "kernels": "measure the compiled kernels, the NumPy kernels, and the time to start",
+    "core": "measure accuracy, speed, memory and import time of the transforms",
+    "toolbox": "measure inverses, distances and estimators",
+    "pools": "measure the invariance of each pool, with equispaced and with whitened directions",
+    "registration": "measure registration, distances and search, and compare with ORB and RANSAC",
+    "catalogue": "measure recognition, p-values, speed and size of catalogues",
     "catalogue_page": "write the tables of docs/catalogue.md and docs/scale.md from the results of catalogue",
-    "pixels": "variants of the protocol of Table 4 for the pixels, as docs/reproduction.md shows them",
+    "pixels": "measure variants of the protocol of Table 4 for the pixels, shown in docs/reproduction.md",
 }
 """The modules that can be run, and what they do. Each has a function ``main(arguments)`` that returns an exit code."""
 

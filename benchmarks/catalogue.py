@@ -1,10 +1,10 @@
-"""Catalogues: how many marks are found, how uniform p-values are, how fast images are added, and large ones searched.
+"""Catalogues: recognition of marks, uniformity of p-values, speed of adding images, and search of a large catalogue.
 
-    python -m benchmarks catalogue [recognition] [p_value] [adding] [bounds] [large]
+    python -m benchmarks catalogue [recognition] [p_value] [addition] [bounds] [large]
 
-recognition and p_value have 1,000 made-up marks, large has 100,000 (some minutes to make; the environment variable
-RADONCDT_LARGE sets another number). Figures are kept in catalogue.json, from which catalogue_page.py makes the tables
-of docs/catalogue.md and docs/scale.md.
+recognition and p_value use 1,000 synthetic marks. large uses 100,000, which takes several minutes; the environment
+variable RADONCDT_LARGE sets another number. The figures are stored in catalogue.json, from which
+``python -m benchmarks catalogue_page`` makes the tables of docs/catalogue.md and docs/scale.md.
 """
 
 import os
@@ -25,7 +25,7 @@ from PIL import Image
 from scipy import stats
 
 import radoncdt
-from benchmarks.report import Row, run_parts
+from benchmarks.report import Parts, Row, run_parts
 from radoncdt import datasets
 from radoncdt._geometry import ink_box
 from radoncdt.catalogue import Catalogue
@@ -38,28 +38,31 @@ from radoncdt.datasets import draw
 from radoncdt.ink import find_ink
 from radoncdt.matching.index import lower_bounds
 
-QUERIES = 200
-LARGE = int(os.environ.get("RADONCDT_LARGE", "100000"))
-LEVELS = (0.01, 0.05, 0.1, 0.2, 0.5)
+N_QUERIES = 200  # queries of each kind
+N_LARGE = int(os.environ.get("RADONCDT_LARGE", "100000"))  # entries of the large catalogue
+LEVELS = (0.01, 0.05, 0.1, 0.2, 0.5)  # p-values up to these are counted
 RESULTS = Path(__file__).parent / "catalogue.json"
 LIMITS = {"drawing": (0.98, -np.inf), "specks": (0.95, -np.inf), "photograph": (0.7, 0.85)}
-"""Shares of queries whose mark is the first, and among the first ten."""
+"""Least shares of queries, by kind, whose mark must be ranked first, and among the first ten."""
 
 
-def page(kind: str, image: NDArray[np.float32]) -> NDArray[np.uint8]:
+def make_page(kind: str, image: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """Convert ink to grey values: dark on bright paper, except for photographs, which are bright where the mark is."""
     grey: NDArray[np.uint8] = np.rint(255 * (image if kind == "photograph" else 1 - image)).astype(np.uint8)
     return grey
 
 
 def save_marks(marks: datasets.Watermarks, folder: Path, size: int = 256, pen: float = 4.0) -> None:
+    """Write the drawings of marks to a new folder, as PNG files."""
     folder.mkdir()
     for number, mark in enumerate(marks):
         image = draw(mark.lines, size=size, line_width=pen)
-        Image.fromarray(page("drawing", image)).save(folder / f"{number:06}.png")
+        Image.fromarray(make_page("drawing", image)).save(folder / f"{number:06}.png")
 
 
 @contextmanager
-def catalogue_of(marks: datasets.Watermarks) -> Iterator[Catalogue]:
+def make_catalogue(marks: datasets.Watermarks) -> Iterator[Catalogue]:
+    """Make a temporary catalogue of marks."""
     with tempfile.TemporaryDirectory() as name:
         save_marks(marks, Path(name) / "marks")
         with Catalogue(Path(name) / "marks.db", create=True) as catalogue:
@@ -67,48 +70,51 @@ def catalogue_of(marks: datasets.Watermarks) -> Iterator[Catalogue]:
             yield catalogue
 
 
-def how(kind: str) -> str:
-    """Ink is found."""
+def choose_ink_kind(kind: str) -> str:
+    """Return the kind of ink to detect in queries of a kind."""
     return "watermark" if kind == "photograph" else "drawing"
 
 
-def recognition() -> Iterator[Row]:
-    """Of a search, and of the paper's mNR-CDT with Euclidean distances."""
+def measure_recognition() -> Iterator[Row]:
+    """Measure how often a search ranks the right mark first, and how often the paper's mNR-CDT does so.
+
+    Features of the mNR-CDT are compared by Euclidean distances.
+    """
     marks = datasets.watermarks(1000)
-    pages = [page("drawing", mark.image()) for mark in marks]
+    pages = [make_page("drawing", mark.image()) for mark in marks]
     paper = partial(radoncdt.max_nrcdt, directions="equispaced")
     plain = paper([find_ink(image, kind="drawing") for image in pages])
-    with catalogue_of(marks) as catalogue:
+    with make_catalogue(marks) as catalogue:
         for kind, (first, ten) in LIMITS.items():
-            queries, twins = marks.queries(QUERIES, kind=kind, rng=100), 0
+            queries, twins = marks.queries(N_QUERIES, kind=kind, rng=100), 0
             ranks: dict[str, list[int]] = {"search": [], "mNR-CDT of the same ink": []}
             if kind != "photograph":
                 ranks["mNR-CDT of the image"] = []
             for image, mark in zip(queries.images, queries.marks):
-                query = page(kind, image)
-                numbers = [match.entry - 1 for match in catalogue.search(query, kind=how(kind)).matches]
+                query = make_page(kind, image)
+                numbers = [match.entry - 1 for match in catalogue.search(query, kind=choose_ink_kind(kind)).matches]
                 ranks["search"].append(numbers.index(mark) if mark in numbers else len(marks))
                 twins += int(numbers[0] == marks.twins[mark])
                 for method in list(ranks)[1:]:
-                    ink = find_ink(query, kind="grey" if method == "mNR-CDT of the image" else how(kind))
+                    ink = find_ink(query, kind="grey" if method == "mNR-CDT of the image" else choose_ink_kind(kind))
                     distances = np.linalg.norm(plain - paper(ink), axis=1)
                     ranks[method].append(int((distances < distances[mark]).sum()))
             for method, found in ranks.items():
                 shares = [float(np.mean(np.array(found) < most)) for most in (1, 10)]
                 limits = (first, ten) if method == "search" else (-np.inf, -np.inf)
-                yield f"{kind}, {method}: the right mark is the first, of {QUERIES}", shares[0], "≥", limits[0]
+                yield f"{kind}, {method}: the right mark is ranked first, of {N_QUERIES}", shares[0], "≥", limits[0]
                 yield f"{kind}, {method}: it is among the first ten", shares[1], "≥", limits[1]
-            yield f"{kind}, search: its near-twin is the first instead", twins / QUERIES, "≤", np.inf
+            yield f"{kind}, search: its near-twin is ranked first instead", twins / N_QUERIES, "≤", np.inf
 
 
-def p_value() -> Iterator[Row]:
-    """P-values of the best match, which are uniform for marks that the catalogue does not contain.
+def measure_p_values() -> Iterator[Row]:
+    """Measure p-values of the best match, which are uniform for marks that the catalogue does not contain.
 
     The limit of the Kolmogorov distance is that of the two-sample test at the 5 % level, for the marks of the
     calibration and the queries.
     """
     marks = datasets.watermarks(1000)
-    with catalogue_of(marks) as catalogue:
+    with make_catalogue(marks) as catalogue:
         begin = time.perf_counter()
         n_marks = catalogue.calibrate(n_marks=500)
         yield "seconds to calibrate, per mark", (time.perf_counter() - begin) / n_marks, "≤", np.inf
@@ -116,65 +122,69 @@ def p_value() -> Iterator[Row]:
             images = [
                 image
                 for seed in seeds
-                for image in datasets.watermarks(1000, seed=seed).queries(QUERIES, kind=kind, rng=seed).images
+                for image in datasets.watermarks(1000, seed=seed).queries(N_QUERIES, kind=kind, rng=seed).images
             ]
-            found = _p_values(catalogue, kind, images)
-            title = f"{kind} of a mark that is not there"
-            yield from _shares(title, found)
+            found = _compute_p_values(catalogue, kind, images)
+            title = f"{kind} of a mark that is absent"
+            yield from _count_shares(title, found)
             steps = np.arange(1, n_marks + 2) / (n_marks + 1)
             distance = float(stats.ks_2samp(found, steps).statistic)
             limit = float(stats.kstwobign.ppf(0.95)) * np.sqrt(1 / n_marks + 1 / len(found))
-            yield f"{title}: Kolmogorov distance from uniform, of {len(found)}", distance, "≤", limit
+            yield f"{title}: Kolmogorov distance from the uniform distribution, of {len(found)}", distance, "≤", limit
         for kind in LIMITS:
-            images = list(marks.queries(QUERIES, kind=kind, rng=100).images)
-            yield from _shares(f"{kind} of a mark that is there", _p_values(catalogue, kind, images))
+            images = list(marks.queries(N_QUERIES, kind=kind, rng=100).images)
+            yield from _count_shares(f"{kind} of a mark that is present", _compute_p_values(catalogue, kind, images))
 
 
-def _p_values(catalogue: Catalogue, kind: str, images: list[NDArray[np.float32]]) -> NDArray[np.float64]:
+def _compute_p_values(catalogue: Catalogue, kind: str, images: list[NDArray[np.float32]]) -> NDArray[np.float64]:
     """Return the p-values of the best matches."""
-    found = [catalogue.search(page(kind, image), kind=how(kind)).matches[0].p_value for image in images]
+    found = [
+        catalogue.search(make_page(kind, image), kind=choose_ink_kind(kind)).matches[0].p_value for image in images
+    ]
     return np.array([np.nan if each is None else each for each in found])
 
 
-def _shares(title: str, found: NDArray[np.float64]) -> Iterator[Row]:
+def _count_shares(title: str, found: NDArray[np.float64]) -> Iterator[Row]:
+    """Return the share of p-values up to each level."""
     for level in LEVELS:
         yield f"{title}: p-value up to {level:g}", float(np.mean(found <= level)), "≤", np.inf
 
 
-def adding() -> Iterator[Row]:
-    """Drawings of 512 × 512 pixels, decoding included, by two processes."""
+def measure_addition() -> Iterator[Row]:
+    """Measure how fast two processes add drawings of 512 × 512 pixels, including decoding."""
     with tempfile.TemporaryDirectory() as name:
         save_marks(datasets.watermarks(2000, seed=2), Path(name) / "marks", 512, 8.0)
         with Catalogue(Path(name) / "marks.db", create=True) as catalogue:
             begin = time.perf_counter()
             done = catalogue.add(Path(name) / "marks", n_jobs=2)
             seconds = time.perf_counter() - begin
-        yield "drawings of 512 × 512 added a second, two processes", done.added / seconds, "≥", 100
+        yield "drawings of 512 × 512 pixels added per second, two processes", done.added / seconds, "≥", 100
         size = (Path(name) / "marks.db").stat().st_size / done.added
-        yield "kilobytes of the catalogue an entry", size / 1000, "≤", np.inf
+        yield "kilobytes of the catalogue per entry", size / 1000, "≤", np.inf
 
 
-def large() -> Iterator[Row]:
-    """Marks drawn at 128 × 128 pixels, put into the catalogue as they are; searched in a process of its own."""
+def measure_large() -> Iterator[Row]:
+    """Measure a large catalogue of marks drawn at 128 × 128 pixels, which a separate process searches."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "large.db"
         begin = time.perf_counter()
         _make_large(path)
-        yield f"{LARGE:,} entries: making the catalogue, s", time.perf_counter() - begin, "≤", np.inf
-        yield f"{LARGE:,} entries: gigabytes of its file", path.stat().st_size / 1e9, "≤", np.inf
+        yield f"{N_LARGE:,} entries: seconds to make the catalogue", time.perf_counter() - begin, "≤", np.inf
+        yield f"{N_LARGE:,} entries: gigabytes of the file", path.stat().st_size / 1e9, "≤", np.inf
         code = f"from benchmarks.catalogue import search_large; search_large({str(path)!r})"
         command, root = [sys.executable, "-c", code], Path(__file__).parents[1]
         lines = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root).stdout
         for line in lines.splitlines():
             title, figure, sign, limit = line.split("\t")
-            yield f"{LARGE:,} entries: {title}", float(figure), sign, float(limit)
+            yield f"{N_LARGE:,} entries: {title}", float(figure), sign, float(limit)
 
 
 def _make_large(path: Path) -> None:
-    marks = datasets.watermarks(LARGE, seed=5)
+    """Make the large catalogue. Image files are left out: descriptors and thumbnails are stored directly."""
+    marks = datasets.watermarks(N_LARGE, seed=5)
     with Catalogue(path, create=True) as catalogue:
         store = catalogue._store
-        for start in range(0, LARGE, 500):
+        for start in range(0, N_LARGE, 500):
             images = [draw(mark.lines, size=128, line_width=2) for mark in marks[start : start + 500]]
             found = radoncdt.describe(images, **asdict(DESCRIPTOR_SETTINGS))
             entries = []
@@ -187,8 +197,11 @@ def _make_large(path: Path) -> None:
         store_summaries(store)
 
 
-def bounds() -> Iterator[Row]:
-    """What of a search grows with the catalogue: bounds of all entries, and their order, from random summaries."""
+def measure_bounds() -> Iterator[Row]:
+    """Measure the part of a search that grows with the catalogue: bounds of all entries, and their order.
+
+    The summaries are random.
+    """
     for count in (100_000, 1_000_000):
         summaries = np.random.default_rng(0).normal(size=(33, count)).astype(np.float32)
         norms = np.linalg.norm(summaries, axis=0)
@@ -197,46 +210,47 @@ def bounds() -> Iterator[Row]:
             begin = time.perf_counter()
             np.argsort(lower_bounds(summaries[:, 0].astype(float), summaries, norms), kind="stable")
             seconds.append(time.perf_counter() - begin)
-        yield f"bounds and order of {count:,} entries, s", min(seconds), "≤", np.inf
+        yield f"seconds for bounds and order of {count:,} entries", min(seconds), "≤", np.inf
         yield f"gigabytes of the summaries of {count:,} entries", summaries.nbytes / 1e9, "≤", np.inf
 
 
 def search_large(path: str) -> None:
-    """Print rows of figures, tabs between them."""
+    """Search the large catalogue and print its rows of figures, separated by tabs."""
     marks = datasets.watermarks(2000, seed=5)
-    radoncdt.describe(marks[0].image())  # loads the kernels before time is taken
+    radoncdt.describe(marks[0].image())  # loads the kernels before the measurement
     begin = time.perf_counter()
     catalogue = Catalogue(path)
     catalogue.open()
-    print("opening it, s", time.perf_counter() - begin, "≤", 1, sep="\t")
+    print("seconds to open", time.perf_counter() - begin, "≤", 1, sep="\t")
     begin = time.perf_counter()
     catalogue.calibrate()
-    print("calibrating it, s", time.perf_counter() - begin, "≤", np.inf, sep="\t")
+    print("seconds to calibrate", time.perf_counter() - begin, "≤", np.inf, sep="\t")
     for kind, limit in (("drawing", 0.2), ("photograph", np.inf)):
         seconds, ranks, compared = [], [], []
         queries = marks.queries(60, kind=kind, rng=0)
         for number, (image, mark) in enumerate(zip(queries.images, queries.marks)):
-            query = page(kind, image)
+            query = make_page(kind, image)
             begin = time.perf_counter()
-            found = catalogue.search(query, kind=how(kind))
-            if number >= 10:  # the first load modules and fill caches
+            found = catalogue.search(query, kind=choose_ink_kind(kind))
+            if number >= 10:  # the first queries load modules and fill caches
                 seconds.append(time.perf_counter() - begin)
             compared.append(found.compared)
             ranks.append(int(mark) + 1 in [match.entry for match in found.matches[:1]])
         if kind == "drawing":
-            _print_growth(catalogue, [page(kind, image) for image in queries.images[10:]])
-        print(f"searching it, {kind}, ink included, median s", np.median(seconds), "≤", limit, sep="\t")
-        print(f"searching it, {kind}, ink included, mean s", np.mean(seconds), "≤", np.inf, sep="\t")
-        print(f"searching it, {kind}, ink included, ninth of ten, s", np.quantile(seconds, 0.9), "≤", np.inf, sep="\t")
+            _print_growth(catalogue, [make_page(kind, image) for image in queries.images[10:]])
+        print(f"seconds per search, {kind}, including ink detection, median", np.median(seconds), "≤", limit, sep="\t")
+        print(f"seconds per search, {kind}, including ink detection, mean", np.mean(seconds), "≤", np.inf, sep="\t")
+        tail = np.quantile(seconds, 0.9)
+        print(f"seconds per search, {kind}, including ink detection, 90 % quantile", tail, "≤", np.inf, sep="\t")
         print(f"entries compared, {kind}, median", np.median(compared), "≤", np.inf, sep="\t")
-        print(f"the right mark is the first in it, {kind}, of {len(ranks)}", np.mean(ranks), "≥", -np.inf, sep="\t")
+        print(f"the right mark is ranked first, {kind}, of {len(ranks)}", np.mean(ranks), "≥", -np.inf, sep="\t")
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    print("memory of the process at most, GB", memory, "≤", 1.5, sep="\t")
+    print("peak memory of the process, GB", memory, "≤", 1.5, sep="\t")
     catalogue.close()
 
 
 def _print_growth(catalogue: Catalogue, pages: list[NDArray[np.uint8]]) -> None:
-    """How many entries are compared for a drawing, of the first tenth and of all, and how long one takes."""
+    """Print how many entries are compared per drawing, of the first tenth and of all, and how long that takes."""
     counts, seconds = [], []
     with catalogue._open_index() as (snapshot, index):
         some = index.numbers[: len(index.numbers) // 10]
@@ -248,12 +262,18 @@ def _print_growth(catalogue: Catalogue, pages: list[NDArray[np.uint8]]) -> None:
             seconds.append(time.perf_counter() - begin)
             counts.append((few, all_))
     few, all_ = np.sum(counts, axis=0)
-    print("entries compared of a tenth of it, drawing, mean", few / len(pages), "≤", np.inf, sep="\t")
-    print("entries compared of all of it, drawing, mean", all_ / len(pages), "≤", np.inf, sep="\t")
-    print("finding the nearest in it, drawing, mean s", np.mean(seconds), "≤", np.inf, sep="\t")
+    print("entries compared in a tenth of the catalogue, drawing, mean", few / len(pages), "≤", np.inf, sep="\t")
+    print("entries compared in all of the catalogue, drawing, mean", all_ / len(pages), "≤", np.inf, sep="\t")
+    print("seconds to find the nearest, drawing, mean", np.mean(seconds), "≤", np.inf, sep="\t")
 
 
-PARTS = {"recognition": [recognition], "p_value": [p_value], "adding": [adding], "bounds": [bounds], "large": [large]}
+PARTS: Parts = {
+    "recognition": [measure_recognition],
+    "p_value": [measure_p_values],
+    "addition": [measure_addition],
+    "bounds": [measure_bounds],
+    "large": [measure_large],
+}
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -1,4 +1,4 @@
-"""Make the tables of docs/catalogue.md and docs/scale.md of benchmarks/catalogue.json, so that no figure is typed.
+"""Write the tables of docs/catalogue.md and docs/scale.md from benchmarks/catalogue.json.
 
 python -m benchmarks catalogue_page
 """
@@ -9,196 +9,225 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.catalogue import LEVELS, LIMITS, QUERIES, RESULTS
-from benchmarks.page import table
-from benchmarks.report import make_parser, replace_between, write_text
+from benchmarks.catalogue import LEVELS, LIMITS, N_QUERIES, RESULTS
+from benchmarks.report import make_parser, make_table, replace_between, write_text
 
 DOCS = Path(__file__).parent.parent / "docs"
 
 Figures = dict[str, float]
+"""All measured figures, by their titles."""
 
-LARGE = "100,000 entries"
-KINDS = dict(zip(LIMITS, ("drawings", "with specks", "photographs")))
-END = "<!-- end -->"
+LARGE = "100,000 entries"  # beginning of the titles of figures of the large catalogue
+ORDERING = 24  # bytes per entry that a search uses for bounds and their order
+KINDS = dict(zip(LIMITS, ("drawings", "with specks", "photographs")))  # names of the kinds of queries in the tables
+END = "<!-- end -->"  # marks the end of a generated passage
 
 
-def begin(name: str) -> str:
+def mark_begin(name: str) -> str:
+    """Return the comment that marks the beginning of a generated passage."""
     return f"<!-- {name}: from benchmarks/catalogue.json, by benchmarks/catalogue_page.py -->"
 
 
-def measured_figures() -> Figures:
-    """Of all parts."""
+def load_figures() -> Figures:
+    """Load the figures of all parts."""
     parts = json.loads(RESULTS.read_text(encoding="utf-8"))
     return {name: figure for part in parts.values() for name, figure in part.items()}
 
 
-def share(figure: float) -> str:
-    """A share with three digits."""
+def format_share(figure: float) -> str:
+    """Format a share with three decimals."""
     return f"{figure:.3f}"
 
 
-def number(figure: float, digits: int = 2) -> str:
-    """A figure with some significant digits."""
+def format_number(figure: float, digits: int = 2) -> str:
+    """Format a figure with the given number of significant digits."""
     return f"{float(f'{figure:.{digits}g}'):,.10g}"
 
 
 # ---------------------------------------------------------------- docs/catalogue.md
 
 
-def found(figures: Figures) -> str:
-    def cells(kind: str, method: str) -> str:
-        first = figures.get(f"{kind}, {method}: the right mark is the first, of {QUERIES}")
+def tabulate_recognition(figures: Figures) -> str:
+    """Make the table of the shares of queries whose mark is found."""
+
+    def format_cell(kind: str, method: str) -> str:
+        first = figures.get(f"{kind}, {method}: the right mark is ranked first, of {N_QUERIES}")
         ten = figures.get(f"{kind}, {method}: it is among the first ten")
-        return "" if first is None or ten is None else f"{share(first)}, {share(ten)}"
+        return "" if first is None or ten is None else f"{format_share(first)}, {format_share(ten)}"
 
     methods = ("search", "mNR-CDT of the same ink", "mNR-CDT of the image")
     rows = []
     for kind, title in KINDS.items():
-        twin = share(figures[f"{kind}, search: its near-twin is the first instead"])
-        rows.append([title, cells(kind, "search"), twin, *(cells(kind, method) for method in methods[1:])])
-    return table(["queries", "search", "its near-twin is the first instead", *methods[1:]], rows)
+        twin = format_share(figures[f"{kind}, search: its near-twin is ranked first instead"])
+        rows.append([title, format_cell(kind, "search"), twin, *(format_cell(kind, method) for method in methods[1:])])
+    return make_table(["queries", "search", "its near-twin is ranked first instead", *methods[1:]], rows)
 
 
-def found_in_large(figures: Figures) -> str:
+def state_recognition_in_large(figures: Figures) -> str:
+    """Write the sentence about recognition in the large catalogue."""
     drawings, photographs = (
-        share(figures[f"{LARGE}: the right mark is the first in it, {kind}, of 60"])
+        format_share(figures[f"{LARGE}: the right mark is ranked first, {kind}, of 60"])
         for kind in ("drawing", "photograph")
     )
     return (
-        "In the catalogue of 100,000 marks of [scale.md](scale.md), drawn at 128 pixels, the mark is the first for "
-        f"{drawings} of 60 drawings and {photographs} of 60\nphotographs."
+        "In the catalogue of 100,000 marks of [scale.md](scale.md), drawn at 128 pixels, the share of queries whose\n"
+        f"mark is ranked first is {drawings} for 60 drawings and {photographs} for 60 photographs."
     )
 
 
-def p_values(figures: Figures) -> str:
-    def row(title: str, key: str) -> list[str]:
-        distances = [share(value) for name, value in figures.items() if name.startswith(f"{key}: Kolmogorov distance")]
-        return [title, *(share(figures[f"{key}: p-value up to {level:g}"]) for level in LEVELS), *(distances or ["–"])]
+def tabulate_p_values(figures: Figures) -> str:
+    """Make the table of the distribution of p-values."""
 
-    rows = [["uniform", *map(number, LEVELS), "0"]]
-    rows += [row(f"not there: {title}", f"{kind} of a mark that is not there") for kind, title in KINDS.items()]
-    rows += [row(f"there: {title}", f"{kind} of a mark that is there") for kind, title in KINDS.items()]
-    return table(["marks", *(f"up to {number(level)}" for level in LEVELS), "Kolmogorov distance"], rows)
+    def make_row(title: str, key: str) -> list[str]:
+        distances = [
+            format_share(value) for name, value in figures.items() if name.startswith(f"{key}: Kolmogorov distance")
+        ]
+        return [
+            title,
+            *(format_share(figures[f"{key}: p-value up to {level:g}"]) for level in LEVELS),
+            *(distances or ["–"]),
+        ]
+
+    rows = [["uniform", *map(format_number, LEVELS), "0"]]
+    rows += [make_row(f"absent: {title}", f"{kind} of a mark that is absent") for kind, title in KINDS.items()]
+    rows += [make_row(f"present: {title}", f"{kind} of a mark that is present") for kind, title in KINDS.items()]
+    return make_table(["marks", *(f"up to {format_number(level)}" for level in LEVELS), "Kolmogorov distance"], rows)
 
 
 # ---------------------------------------------------------------- docs/scale.md
 
 
-def measured(figures: Figures) -> str:
-    def two(title: str) -> str:
+def tabulate_measurements(figures: Figures) -> str:
+    """Make the table of what was measured."""
+
+    def format_both(title: str) -> str:
         return ", ".join(
-            f"{number(1000 * figures[title.format(n)], 3)} MB"
+            f"{format_number(1000 * figures[title.format(n)], 3)} MB"
             if "gigabytes" in title
-            else f"{number(figures[title.format(n)])} s"
+            else f"{format_number(figures[title.format(n)])} s"
             for n in ("100,000", "1,000,000")
         )
 
-    def searching(kind: str) -> str:
-        times = (figures[f"{LARGE}: searching it, {kind}, ink included, {w}"] for w in ("median s", "ninth of ten, s"))
-        return ", ".join(f"{number(seconds)} s" for seconds in times)
+    def format_times(kind: str) -> str:
+        prefix = f"{LARGE}: seconds per search, {kind}, including ink detection"
+        times = (figures[f"{prefix}, {statistic}"] for statistic in ("median", "90 % quantile"))
+        return ", ".join(f"{format_number(seconds)} s" for seconds in times)
 
-    def compared(kind: str) -> str:
-        return number(figures[f"{LARGE}: entries compared, {kind}, median"], 3)
+    def format_compared(kind: str) -> str:
+        return format_number(figures[f"{LARGE}: entries compared, {kind}, median"], 3)
 
     rows = [
         [
-            "drawings of 512 × 512 pixels added, decoding included, two processes",
-            f"{number(figures['drawings of 512 × 512 added a second, two processes'], 3)} a second",
+            "drawings of 512 × 512 pixels added, including decoding, two processes",
+            f"{format_number(figures['drawings of 512 × 512 pixels added per second, two processes'], 3)} per second",
         ],
         [
-            "the catalogue, an entry of these: descriptor, picture, metadata and indices",
-            f"{number(figures['kilobytes of the catalogue an entry'])} kB",
+            "size of an entry: descriptor, thumbnail, metadata and indices",
+            f"{format_number(figures['kilobytes of the catalogue per entry'])} kB",
         ],
-        ["opening a catalogue of 100,000", f"{number(figures[f'{LARGE}: opening it, s'])} s"],
-        ["calibrating it with 200 marks", f"{number(figures[f'{LARGE}: calibrating it, s'])} s"],
-        ["searching it for a drawing, its ink included: median, nine of ten", searching("drawing")],
-        ["entries whose descriptors are compared, of 100,000, median", compared("drawing")],
-        ["searching it for a photograph: median, nine of ten", searching("photograph")],
-        ["entries whose descriptors are compared, median", compared("photograph")],
+        ["opening a catalogue of 100,000 entries", f"{format_number(figures[f'{LARGE}: seconds to open'])} s"],
+        ["calibrating it with 200 marks", f"{format_number(figures[f'{LARGE}: seconds to calibrate'])} s"],
+        ["searching it for a drawing, including ink detection: median, 90 % quantile", format_times("drawing")],
+        ["entries whose descriptors are compared for a drawing, median", format_compared("drawing")],
+        ["searching it for a photograph: median, 90 % quantile", format_times("photograph")],
+        ["entries whose descriptors are compared for a photograph, median", format_compared("photograph")],
         [
-            "memory of the searching process, at most",
-            f"{number(figures[f'{LARGE}: memory of the process at most, GB'], 3)} GB",
+            "peak memory of the searching process",
+            f"{format_number(figures[f'{LARGE}: peak memory of the process, GB'], 3)} GB",
         ],
-        ["bounds of all entries and their order: 100,000, 1,000,000", two("bounds and order of {} entries, s")],
-        ["summaries in memory: 100,000, 1,000,000", two("gigabytes of the summaries of {} entries")],
+        [
+            "bounds and order of all entries: 100,000, 1,000,000",
+            format_both("seconds for bounds and order of {} entries"),
+        ],
+        ["summaries in memory: 100,000, 1,000,000", format_both("gigabytes of the summaries of {} entries")],
     ]
-    return table(["", ""], rows)
+    return make_table(["", ""], rows)
 
 
-def follows(figures: Figures) -> str:
-    rate = figures["drawings of 512 × 512 added a second, two processes"]
-    kilobytes = figures["kilobytes of the catalogue an entry"]
-    memory = 1e9 * figures["gigabytes of the summaries of 1,000,000 entries"] / 1e6 + 24
-    seconds = figures["bounds and order of 1,000,000 entries, s"]
+def tabulate_estimates(figures: Figures) -> str:
+    """Make the table of what follows from the measurements for larger catalogues."""
+    rate = figures["drawings of 512 × 512 pixels added per second, two processes"]
+    kilobytes = figures["kilobytes of the catalogue per entry"]
+    summary = 1e9 * figures["gigabytes of the summaries of 1,000,000 entries"] / 1e6  # bytes per entry
+    seconds = figures["seconds for bounds and order of 1,000,000 entries"]
     counts = {"100,000": 1e5, "1 million": 1e6, "100 million": 1e8}
 
-    def duration(hours: float) -> str:
+    def format_duration(hours: float) -> str:
         if hours < 1 / 60:
-            return f"{number(3600 * hours)} seconds"
+            return f"{format_number(3600 * hours)} seconds"
         if hours < 1:
-            return f"{number(60 * hours)} minutes"
-        return f"{number(hours)} hours" if hours < 48 else f"{number(hours / 24)} days"
+            return f"{format_number(60 * hours)} minutes"
+        return f"{format_number(hours)} hours" if hours < 48 else f"{format_number(hours / 24)} days"
 
-    def size(bytes_: float) -> str:
-        return f"{number(bytes_ / 1e6)} MB" if bytes_ < 1e8 else f"{number(bytes_ / 1e9)} GB"
+    def format_size(bytes_: float) -> str:
+        return f"{format_number(bytes_ / 1e6)} MB" if bytes_ < 1e8 else f"{format_number(bytes_ / 1e9)} GB"
 
-    few, all_ = (figures[f"{LARGE}: entries compared of {which} of it, drawing, mean"] for which in ("a tenth", "all"))
+    few, all_ = (
+        figures[f"{LARGE}: entries compared in {which} of the catalogue, drawing, mean"] for which in ("a tenth", "all")
+    )
     power = np.log10(all_ / few)
     compared = {title: all_ * (n / 1e5) ** power for title, n in counts.items()}
     bounds = {title: seconds * n / 1e6 for title, n in counts.items()}
-    bounds["100,000"] = figures["bounds and order of 100,000 entries, s"]
-    nearest = figures[f"{LARGE}: finding the nearest in it, drawing, mean s"]
+    bounds["100,000"] = figures["seconds for bounds and order of 100,000 entries"]
+    nearest = figures[f"{LARGE}: seconds to find the nearest, drawing, mean"]
     cost = max(nearest - bounds["100,000"], 0) / all_
-    rest = figures[f"{LARGE}: searching it, drawing, ink included, mean s"] - nearest
+    rest = figures[f"{LARGE}: seconds per search, drawing, including ink detection, mean"] - nearest
     searches = {title: max(rest, 0) + bounds[title] + cost * compared[title] for title in counts}
-    calibrating = figures[f"{LARGE}: calibrating it, s"]
+    calibration = figures[f"{LARGE}: seconds to calibrate"]
     hours = {title: n / rate / 3600 for title, n in counts.items()}
     rows = [
         [
             f"reading the images, core-hours (2 cores · n / {rate:.0f} / 3,600 s)",
-            *(number(2 * each) for each in hours.values()),
+            *(format_number(2 * each) for each in hours.values()),
         ],
-        ["… on two cores", *(duration(each) for each in hours.values())],
-        ["… on a cluster of 200 cores", *(duration(each / 100) for each in hours.values())],
-        [f"disk ({number(kilobytes)} kB an entry)", *(size(1000 * kilobytes * n) for n in counts.values())],
+        ["… on two cores", *(format_duration(each) for each in hours.values())],
+        ["… on a cluster of 200 cores", *(format_duration(each / 100) for each in hours.values())],
         [
-            f"memory of a search, beyond the program ({memory - 24:.0f} bytes an entry, and 24 for bounds and order)",
-            *(size(memory * n) for n in counts.values()),
-        ],
-        ["a search: bounds of all entries and their order", *(f"{number(time)} s" for time in bounds.values())],
-        [
-            f"… descriptors that are compared for a drawing, on average (as n to the power of {number(power)})",
-            *(number(count, 3) for count in compared.values()),
+            f"disk ({format_number(kilobytes)} kB per entry)",
+            *(format_size(1000 * kilobytes * n) for n in counts.values()),
         ],
         [
-            "… in all, with ink and fits, on average",
-            *(f"{number(time)} s" for time in searches.values()),
+            f"memory of a search beyond the program ({summary:.0f} + {ORDERING} bytes per entry)",
+            *(format_size((summary + ORDERING) * n) for n in counts.values()),
+        ],
+        ["search: bounds and order of all entries", *(f"{format_number(time)} s" for time in bounds.values())],
+        [
+            f"… descriptors compared for a drawing, on average (grows as n to the power of {format_number(power)})",
+            *(format_number(count, 3) for count in compared.values()),
         ],
         [
-            "calibrating it (200 more searches)",
-            *(duration((calibrating + 200 * (time - searches["100,000"])) / 3600) for time in searches.values()),
+            "… in total, including ink detection and fits, on average",
+            *(f"{format_number(time)} s" for time in searches.values()),
+        ],
+        [
+            "calibration (200 searches)",
+            *(format_duration((calibration + 200 * (time - searches["100,000"])) / 3600) for time in searches.values()),
         ],
     ]
-    return table(["", *counts], rows)
+    return make_table(["", *counts], rows)
 
 
 TABLES: dict[str, dict[str, Callable[[Figures], str]]] = {
-    "catalogue.md": {"found": found, "large": found_in_large, "p-values": p_values},
-    "scale.md": {"measured": measured, "follows": follows},
+    "catalogue.md": {
+        "recognition": tabulate_recognition,
+        "large": state_recognition_in_large,
+        "p-values": tabulate_p_values,
+    },
+    "scale.md": {"measurements": tabulate_measurements, "estimates": tabulate_estimates},
 }
 
 
-def with_tables(text: str, page: str, figures: Figures) -> str:
-    """A page with the tables of these figures between the marks."""
-    for name, made in TABLES[page].items():
-        text = replace_between(text, begin(name), END, made(figures))
+def insert_tables(text: str, page: str, figures: Figures) -> str:
+    """Replace the tables of a page, which are between marks, by those of the given figures."""
+    for name, make in TABLES[page].items():
+        text = replace_between(text, mark_begin(name), END, make(figures))
     return text
 
 
 def main(arguments: Sequence[str]) -> int:
     make_parser(__name__, __doc__).parse_args(arguments)
-    figures = measured_figures()
-    new = {DOCS / name: with_tables((DOCS / name).read_text(encoding="utf-8"), name, figures) for name in TABLES}
+    figures = load_figures()
+    new = {DOCS / name: insert_tables((DOCS / name).read_text(encoding="utf-8"), name, figures) for name in TABLES}
     for path, text in new.items():
         write_text(path, text)
         print(path)

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from benchmarks.images import block_means
+from benchmarks.images import average_blocks
 
 Array = NDArray[Any]
 
-TURN, LEAN = np.deg2rad(20), np.deg2rad(35)
+TURN, LEAN = np.deg2rad(20), np.deg2rad(35)  # rotations of the square and of the Gaussian, in radians
 
 
 class ClosedForm(NamedTuple):
@@ -21,7 +21,7 @@ class ClosedForm(NamedTuple):
     density: Callable[[Array, Array], Array]
     nrcdt: Callable[[Array, Array], Array]
     moments: Callable[[Array], tuple[Any, Any]]
-    """From angles (k,) to mean and standard deviation of the projections."""
+    """Takes angles (k,); returns the mean and the standard deviation of the projections."""
 
     def rcdt(self, angles: Array, levels: Array, side: int) -> Array:
         """Compute the R-CDT, in pixels from the centre of an image with this side."""
@@ -32,7 +32,7 @@ class ClosedForm(NamedTuple):
 def sample(density: Callable[[Array, Array], Array], n: int, factor: int = 16) -> Array:
     """Sample a density: an n × n image whose pixels are means of factor² values."""
     places = ((np.arange(n * factor) + 0.5) / factor - n / 2) / n
-    return block_means(density(places[None, :], -places[:, None]), factor)
+    return average_blocks(density(places[None, :], -places[:, None]), factor)
 
 
 def _along(angle: float, x: Array, y: Array) -> Array:

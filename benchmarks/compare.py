@@ -1,12 +1,12 @@
-"""radoncdt beside other libraries: speed, memory, accuracy, invariance and recognition, in one thread and in one run.
+"""Compare radoncdt with other libraries in one run and one thread: speed, memory, accuracy, invariance, recognition.
 
     python -m benchmarks compare [PART …] [--quick] [--out FILE.json]
 
 Every library is used as shipped and tuned; see ``peers``. A library that is not installed is listed with the reason.
 The features are the mNR-CDT. The package ``comparison`` has one module per part. The results are written to
-benchmarks/results.json. From them, ``python -m benchmarks page`` and ``python -m benchmarks plots`` make
-docs/benchmarks.md, its pictures and the figures in README.md. --quick compares with scikit-image alone, at one size,
-and writes nothing unless --out is given.
+benchmarks/results.json. From them, ``python -m benchmarks comparison_page`` and ``python -m benchmarks
+comparison_plots`` make docs/benchmarks.md, its pictures and the figures in README.md. --quick compares with
+scikit-image alone, at one size, and writes nothing unless --out is given.
 """
 
 import json
@@ -21,27 +21,35 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from benchmarks.comparison import OURS, RESULTS, Record
-from benchmarks.comparison.accuracy import accuracy
-from benchmarks.comparison.angles import angles
-from benchmarks.comparison.invariance import invariance
-from benchmarks.comparison.memory import memory
-from benchmarks.comparison.recognition import recognition
-from benchmarks.comparison.scaling import scaling
-from benchmarks.comparison.speed import speed
-from benchmarks.comparison.stages import stages
+from benchmarks.comparison.accuracy import measure_accuracy
+from benchmarks.comparison.angles import measure_angles
+from benchmarks.comparison.invariance import measure_invariance
+from benchmarks.comparison.memory import measure_memory
+from benchmarks.comparison.recognition import measure_recognition
+from benchmarks.comparison.scaling import measure_scaling
+from benchmarks.comparison.speed import measure_speed
+from benchmarks.comparison.stages import measure_stages
 from benchmarks.peers import Peer, load_peers
 from benchmarks.report import add_parts, check_parts, make_parser, write_text
 from radoncdt import _kernels
 
 Part = Callable[[list[Peer], bool], Iterator[Record]]
 PARTS: dict[str, Part] = {
-    part.__name__: part for part in (speed, angles, stages, scaling, memory, accuracy, invariance, recognition)
+    "speed": measure_speed,
+    "angles": measure_angles,
+    "stages": measure_stages,
+    "scaling": measure_scaling,
+    "memory": measure_memory,
+    "accuracy": measure_accuracy,
+    "invariance": measure_invariance,
+    "recognition": measure_recognition,
 }
 NOT_QUICK = ("angles", "stages", "scaling", "memory")
 """Parts that --quick leaves out unless they are named."""
 
 
 def name_processor() -> str:
+    """Return the name of the processor."""
     with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
@@ -86,6 +94,7 @@ def read_results(path: Path) -> Record:
 
 
 def format_figures(each: Record) -> str:
+    """Format the figures of a record, or the reason why there are none."""
     figures = (f"{key} {value:.4g}" for key, value in each.items() if isinstance(value, float))
     return each.get("left_out") or ", ".join(figures)
 
@@ -97,13 +106,13 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--out", type=Path, metavar="FILE.json", help="file of results (default: results.json here)")
     options = parser.parse_args(arguments)
     check_parts(parser, options.parts, list(PARTS))
-    warnings.simplefilter("ignore")  # other libraries warn
+    warnings.simplefilter("ignore")  # other libraries raise warnings
     found = [peer for peer in load_peers() if not options.quick or peer.name in (OURS, "scikit-image")]
     for peer in found:
         if peer.missing:
             print(f"{peer.name} cannot be imported: {peer.missing}")
     out = options.out or (None if options.quick else RESULTS)
-    try:  # now rather than after an hour of work
+    try:  # before an hour of work rather than after it
         old = read_results(out or RESULTS)
     except ValueError as error:
         parser.error(str(error))

@@ -25,16 +25,17 @@ import radoncdt
 from benchmarks.closed_forms import CLOSED_FORMS, sample
 from benchmarks.images import dense, drawing, silhouette
 from benchmarks.report import Parts, Row, run_parts
-from benchmarks.timing import speed_ratio, time_interleaved
+from benchmarks.timing import compute_speed_ratio, time_interleaved
 
 Array = NDArray[Any]
-ROOT = Path(__file__).parents[1]  # where ``python -m benchmarks`` finds this package
+ROOT = Path(__file__).parents[1]  # the folder in which Python finds this package
 
 
 # ---------------------------------------------------------------- accuracy
 
 
-def mass_and_adjoint() -> Iterator[Row]:
+def measure_mass_and_adjoint() -> Iterator[Row]:
+    """Measure how exactly projections keep the mass, and whether the back projection is their adjoint."""
     rng = np.random.default_rng(1)
     angles = np.concatenate([radoncdt.equispaced_angles(16), rng.uniform(-7, 7, 8), [1e-9, np.pi / 4 + 1e-9]])
     for dtype, limit in ((np.float32, 1e-5), (np.float64, 1e-12)):
@@ -56,7 +57,8 @@ def mass_and_adjoint() -> Iterator[Row]:
         yield f"adjoint, error relative to the product of the norms, {dtype.__name__}", worst_adjoint, "≤", limit
 
 
-def closed_forms() -> Iterator[Row]:
+def measure_closed_forms() -> Iterator[Row]:
+    """Measure errors of NR-CDTs that are known in closed form."""
     n = 128
     angles, levels = radoncdt.equispaced_angles(32), radoncdt.quantile_levels(64)
     inside = (levels > 0.01) & (levels < 0.99)
@@ -69,7 +71,8 @@ def closed_forms() -> Iterator[Row]:
             yield f"NR-CDT of a {form.name}, largest error, {dtype.__name__}", error, "≤", limits.get(form.name, np.inf)
 
 
-def invariances() -> Iterator[Row]:
+def measure_invariances() -> Iterator[Row]:
+    """Measure how features change with padding, intensity, threads, batches and affine maps."""
     rng = np.random.default_rng(2)
     images = [drawing(256), silhouette(400), dense(60), dense(33, np.float64), np.eye(1)]
     different = 0.0
@@ -80,14 +83,14 @@ def invariances() -> Iterator[Row]:
             different += sum(
                 np.count_nonzero(f != g) for f, g in zip(features, [radoncdt.nrcdt(padded), radoncdt.max_nrcdt(padded)])
             )
-    yield "features of which zero padding changes a bit", float(different), "≤", 0
+    yield "features in which zero padding changes a bit", float(different), "≤", 0
 
     change = 0.0
     for image in images[:4]:
         for scale in (3, 1e-4, 0.7, 255, 1e20):
             scaled = (image * scale).astype(image.dtype)
             change = max(change, np.abs(radoncdt.nrcdt(scaled) - radoncdt.nrcdt(image)).max())
-    yield "features, largest change under a scale of the intensity", change, "≤", 1e-6
+    yield "features, largest change when the intensity is scaled", change, "≤", 1e-6
 
     stack = np.stack([dense(64), drawing(64)] * 10)
     one = radoncdt.nrcdt(stack, n_jobs=1)
@@ -97,7 +100,7 @@ def invariances() -> Iterator[Row]:
         np.stack([radoncdt.nrcdt(x) for x in stack]),
     ]
     yield (
-        "features of which threads or batches change a bit",
+        "features in which threads or batches change a bit",
         float(sum(np.count_nonzero(o != one) for o in others)),
         "≤",
         0,
@@ -125,7 +128,8 @@ def invariances() -> Iterator[Row]:
 # ---------------------------------------------------------------- speed, memory, import
 
 
-def speed() -> Iterator[Row]:
+def measure_speed() -> Iterator[Row]:
+    """Measure the speed of the mNR-CDT, and compare it with the Radon transform of scikit-image."""
     from skimage.transform import radon
 
     full, sparse = dense(256), drawing(256)
@@ -147,25 +151,25 @@ def speed() -> Iterator[Row]:
     for name, seconds in times.items():
         print(f"  {name:40s} {np.median(seconds) * 1e3:9.3f} ms   (fastest {seconds.min() * 1e3:.3f})")
 
-    skimage = speed_ratio(times, "scikit-image, Radon transform alone", "dense image")
-    yield "time of scikit-image's Radon transform alone over that of the mNR-CDT", skimage, "≥", 100
-    yield "time of a dense image over that of a drawing", speed_ratio(times, "dense image", "drawing"), "≥", 3
+    skimage = compute_speed_ratio(times, "scikit-image, Radon transform alone", "dense image")
+    yield "time of scikit-image's Radon transform alone / time of the mNR-CDT", skimage, "≥", 100
+    yield "time of a dense image / time of a drawing", compute_speed_ratio(times, "dense image", "drawing"), "≥", 3
     yield (
-        "time of 32 dense images over that of 32 drawings",
-        speed_ratio(times, "32 dense images", "32 drawings"),
+        "time of 32 dense images / time of 32 drawings",
+        compute_speed_ratio(times, "32 dense images", "32 drawings"),
         "≥",
         3,
     )
     yield (
-        "time of one thread over that of two",
-        speed_ratio(times, "32 dense images", "32 dense images, two threads"),
+        "time of one thread / time of two threads",
+        compute_speed_ratio(times, "32 dense images", "32 dense images, two threads"),
         "≥",
         1.7,
     )
 
 
-def memory() -> Iterator[Row]:
-    """Measure in a separate process; see memory_of_features.py."""
+def measure_memory() -> Iterator[Row]:
+    """Measure the memory of a transform in a separate process; see memory_of_features.py."""
     n = 10_000
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "images.npy"
@@ -179,8 +183,10 @@ def memory() -> Iterator[Row]:
     yield "memory for features of 10,000 images beyond input and output, MB", float(done.stdout), "≤", 300
 
 
-def import_time() -> Iterator[Row]:
-    def seconds(code: str) -> float:
+def measure_import_time() -> Iterator[Row]:
+    """Measure the time that the import takes beyond that of NumPy."""
+
+    def measure_seconds(code: str) -> float:
         times = []
         for _ in range(7):
             begin = time.perf_counter()
@@ -188,14 +194,15 @@ def import_time() -> Iterator[Row]:
             times.append(time.perf_counter() - begin)
         return float(np.median(times))
 
-    yield "import radoncdt beyond import numpy, s", seconds("import radoncdt") - seconds("import numpy"), "≤", 0.3
+    beyond = measure_seconds("import radoncdt") - measure_seconds("import numpy")
+    yield "import radoncdt beyond import numpy, s", beyond, "≤", 0.3
 
 
 PARTS: Parts = {
-    "accuracy": [mass_and_adjoint, closed_forms, invariances],
-    "speed": [speed],
-    "memory": [memory],
-    "import": [import_time],
+    "accuracy": [measure_mass_and_adjoint, measure_closed_forms, measure_invariances],
+    "speed": [measure_speed],
+    "memory": [measure_memory],
+    "import": [measure_import_time],
 }
 
 

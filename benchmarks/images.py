@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 
-def block_means(images: Array, factor: int) -> Array:
-    """Reduce images (…, H, W): the mean of every block of factor × factor pixels, in float64."""
+def average_blocks(images: Array, factor: int) -> Array:
+    """Average every block of factor × factor pixels of images (…, H, W), in float64."""
     *lead, height, width = images.shape
     shape = *lead, height // factor, factor, width // factor, factor
     return images.reshape(shape).mean(axis=(-3, -1), dtype=np.float64)
@@ -76,7 +76,7 @@ def draw_stretched(
 ) -> Array:
     """Draw polylines that a map moves, with a pen that the map stretches.
 
-    Places are in pixels from the centre. The value of a pixel is the covered share of its parts × parts points.
+    Corners are in pixels from the centre. The value of a pixel is the covered share of its parts × parts points.
     """
     fine = np.zeros((size * parts, size * parts), bool)
     middles = (np.arange(size * parts) + 0.5) / parts - size / 2

@@ -1,7 +1,7 @@
-"""The implementations of the kernels beside each other, and the time to start.
+"""Speed of the implementations of the kernels, and the time to start.
 
-python -m benchmarks kernels factors    times of slower kernels over those of the fastest
-python -m benchmarks kernels start      the time of an import, of a first call, and of the command line
+python -m benchmarks kernels factors    times of all kernels, relative to the fastest
+python -m benchmarks kernels start      times of the import, of a first call, and of the command line
 """
 
 import os
@@ -23,10 +23,11 @@ from radoncdt._interface import Kernels, Limits
 from radoncdt.directions import Directions
 
 SIDE, N_ANGLES, N_LEVELS = 256, 128, 64
+"""The side of the images, in pixels, and the numbers of angles and of levels."""
 
 
-def factors() -> Iterator[Row]:
-    """Times of all kernels over those of the fastest, for 256 × 256 pixels, 128 angles and one thread."""
+def measure_factors() -> Iterator[Row]:
+    """Measure `image_quantiles` of all kernels, relative to the fastest, in one thread."""
     directions, levels = Directions.choose(N_ANGLES, None), radoncdt.quantile_levels(N_LEVELS)
     names = _kernels.available()
     slowest = 0.0
@@ -43,15 +44,15 @@ def factors() -> Iterator[Row]:
             yield f"{what}, {names[0]}, ms", 1e3 * times[names[0]], "≥", -np.inf
             for name in names[1:]:
                 limit = 100 if name == "numpy" else np.inf
-                yield f"{what}, {name} over {names[0]}", times[name] / times[names[0]], "≤", limit
+                yield f"{what}, {name} / {names[0]}", times[name] / times[names[0]], "≤", limit
             slowest = max(slowest, times["numpy"] / times[names[0]])
     if len(names) > 1:
         documented = slowest / _kernels.NUMPY_SLOWDOWN
-        yield "largest factor of NumPy over the documented one", documented, "≤", 2
+        yield "largest factor of NumPy / documented factor", documented, "≤", 2
 
 
-def _calls(kernels: Kernels) -> dict[str, Callable[[], object]]:
-    """Calls of all kernels except `image_quantiles`. The sizes are those of an image of 256 × 256 pixels."""
+def _make_calls(kernels: Kernels) -> dict[str, Callable[[], object]]:
+    """Make calls of all kernels except `image_quantiles`, with the sizes of an image of 256 × 256 pixels."""
     rng = np.random.default_rng(0)
     directions, levels = Directions.choose(N_ANGLES, None), radoncdt.quantile_levels(N_LEVELS)
     around = directions.cosines, directions.sines
@@ -107,19 +108,19 @@ def _calls(kernels: Kernels) -> dict[str, Callable[[], object]]:
     }
 
 
-def others() -> Iterator[Row]:
-    """Times of the NumPy kernels over those of the fastest, for all kernels except `image_quantiles`."""
+def measure_other_factors() -> Iterator[Row]:
+    """Measure the NumPy kernels, relative to the fastest, for all kernels except `image_quantiles`."""
     fastest = _kernels.available()[0]
     calls = {
-        (kernel, name): call for name in (fastest, "numpy") for kernel, call in _calls(_kernels.load(name)).items()
+        (kernel, name): call for name in (fastest, "numpy") for kernel, call in _make_calls(_kernels.load(name)).items()
     }
     times = {key: float(seconds.min()) for key, seconds in time_interleaved(calls, rounds=3).items()}
     for kernel in dict.fromkeys(kernel for kernel, _ in calls):
-        yield f"{kernel}, numpy over {fastest}", times[kernel, "numpy"] / times[kernel, fastest], "≤", 100
+        yield f"{kernel}, numpy / {fastest}", times[kernel, "numpy"] / times[kernel, fastest], "≤", 100
 
 
-def _seconds(code: str, **environment: str) -> float:
-    """CPU time of a process that runs some code: the median of nine runs."""
+def _measure_seconds(code: str, **environment: str) -> float:
+    """Measure the CPU time of a process that runs some code: the median of nine runs."""
     times = []
     for _ in range(9):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -131,18 +132,23 @@ def _seconds(code: str, **environment: str) -> float:
     return float(np.median(times))
 
 
-def start() -> Iterator[Row]:
-    """CPU time beyond what NumPy takes to import, in milliseconds."""
-    single = {"OPENBLAS_NUM_THREADS": "1"}  # its threads would be counted, too
-    numpy = _seconds("import numpy", **single)
+def measure_start() -> Iterator[Row]:
+    """Measure CPU times beyond that of importing NumPy, in milliseconds."""
+    single = {"OPENBLAS_NUM_THREADS": "1"}  # otherwise the time of its threads would be counted
+    numpy = _measure_seconds("import numpy", **single)
     yield "import numpy, ms", 1e3 * numpy, "≥", -np.inf
-    yield "import radoncdt, ms", 1e3 * (_seconds("import numpy, radoncdt", **single) - numpy), "≤", 100
+    yield "import radoncdt, ms", 1e3 * (_measure_seconds("import numpy, radoncdt", **single) - numpy), "≤", 100
     call = "import numpy, radoncdt; radoncdt.max_nrcdt(numpy.eye(64, dtype=numpy.float32))"
-    yield "import radoncdt and a first call of max_nrcdt, ms", 1e3 * (_seconds(call, **single) - numpy), "≤", 50
-    yield "radoncdt --help, all of it, ms", 1e3 * _seconds("from radoncdt.cli import main; main(['-h'])"), "≤", 200
+    yield "import radoncdt and a first call of max_nrcdt, ms", 1e3 * (_measure_seconds(call, **single) - numpy), "≤", 50
+    yield (
+        "radoncdt --help, including Python, ms",
+        1e3 * _measure_seconds("from radoncdt.cli import main; main(['-h'])"),
+        "≤",
+        200,
+    )
 
 
-PARTS = {"factors": [factors, others], "start": [start]}
+PARTS = {"factors": [measure_factors, measure_other_factors], "start": [measure_start]}
 
 
 def main(arguments: Sequence[str]) -> int:

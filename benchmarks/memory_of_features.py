@@ -1,4 +1,4 @@
-"""Print the memory, in MB, that the mNR-CDT of a .npy file of images takes beyond the pages of the file and the result.
+"""Print the memory, in MB, that the mNR-CDT of a .npy file of images uses beyond the pages of the file and the result.
 
     python -m benchmarks.memory_of_features FILE.npy
 
@@ -16,6 +16,7 @@ import radoncdt
 
 
 def measure_anonymous() -> float:
+    """Read the anonymous memory of this process, in MB."""
     return int(re.search(r"RssAnon:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 1e3  # type: ignore[index]
 
 
@@ -26,6 +27,7 @@ done = threading.Event()
 
 
 def watch() -> None:
+    """Update the peak every 10 milliseconds until the computation is done."""
     global peak
     while not done.wait(0.01):
         peak = max(peak, measure_anonymous())

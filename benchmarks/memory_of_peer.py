@@ -1,9 +1,10 @@
-"""Print the peak of the memory, in MB, that a library takes for the features of one image.
+"""Print the peak memory, in MB, that a library uses for the features of one image.
 
     python -m benchmarks.memory_of_peer LIBRARY FORM dense|drawing SIDE ANGLES
 
-Memory that the process had before does not count. The operating system records the peak of the resident memory
-(VmHWM), and resets it on request. A small image first loads and compiles everything. This needs Linux with glibc.
+Memory in use before the measurement does not count. The operating system records the peak of the resident memory
+(VmHWM) and resets it on request. A first call with a small image loads and compiles everything. This script needs
+Linux with glibc.
 """
 
 import ctypes
@@ -19,10 +20,11 @@ STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 def read_status(field: str) -> float:
+    """Read a field of the status of this process, in MB."""
     return int(re.search(rf"{field}:\s+(\d+)", STATUS.read_text())[1]) / 1e3  # type: ignore[index]
 
 
-warnings.simplefilter("ignore")  # the libraries warn
+warnings.simplefilter("ignore")  # other libraries raise warnings
 library, name, kind, side, n_angles = sys.argv[1:]
 form = next(peer for peer in load_peers() if peer.name == library).forms[name]
 draw = KINDS[kind]

@@ -1,10 +1,10 @@
-"""The accuracy of the pixels in Table 4 for the published protocol with one change at a time.
+"""Accuracy of the pixels in Table 4 under the published protocol with one change at a time.
 
     python -m benchmarks pixels
 
-This looks for an explanation of the paper's figures. It prints the table in docs/reproduction.md: the mean accuracy
-over ten draws of seed 0 and, in brackets, the difference from the paper in standard errors, as `radoncdt reproduce`
-computes them. The last rows have a single draw, the ten maps of the authors.
+This benchmark searches for an explanation of the paper's figures. It prints the table in docs/reproduction.md: the mean
+accuracy over ten draws of seed 0 and, in brackets, the difference from the paper in standard errors, as `radoncdt
+reproduce` computes them. The last rows use a single draw: the ten maps of the authors.
 """
 
 import hashlib
@@ -22,15 +22,14 @@ from benchmarks.report import make_parser
 from radoncdt import datasets
 from radoncdt.datasets.affine import AffineMaps, move
 from radoncdt.reproduction import Cell, Measurement, Summary
-from radoncdt.reproduction.classifiers import fit_linear_svm, measure_folds
 from radoncdt.reproduction.measurement import summarise
-from radoncdt.reproduction.protocol import N_SHARED_MAPS, SOURCES
+from radoncdt.reproduction.protocol import N_SHARED_MAPS, SOURCES, fit_linear_svm, measure_folds
 from radoncdt.reproduction.tables import find_printed
 
 SOURCE = SOURCES["table4"]
-SIZES = (10, 50, 250, 500)
+SIZES = (10, 50, 250, 500)  # images per class
 N_DRAWS = 10
-WORD = 2**64
+WORD = 2**64  # modulus of the words of Julia's generator
 AUTHORS = -1  # number of the draw with the authors' maps
 Images = NDArray[np.float64]
 
@@ -57,14 +56,14 @@ class AuthorsGenerator(np.random.Generator):
         low, high = SOURCE.distribution.scale
         rows = []
         for i in range(1, N_SHARED_MAPS + 1):
-            scale, angle, shear_x, shear_y, down, right = julia_numbers(i % N_SHARED_MAPS, 6)
+            scale, angle, shear_x, shear_y, down, right = draw_julia_numbers(i % N_SHARED_MAPS, 6)
             rounded = (round(low + (high - low) * scale, 2) - low) / (high - low)
             rows.append([rounded, 0, 1 - angle, shear_x, shear_y, right, 1 - down, 0])
         return np.array(rows)
 
 
-def julia_numbers(seed: int, n: int) -> list[float]:
-    """The first n numbers in [0, 1) of Julia's default generator, xoshiro256++ seeded with a SHA-256 digest."""
+def draw_julia_numbers(seed: int, n: int) -> list[float]:
+    """Draw the first n numbers in [0, 1) of Julia's default generator, xoshiro256++ seeded with a SHA-256 digest."""
 
     def rotate(word: int, by: int) -> int:
         return (word << by | word >> 64 - by) % WORD
@@ -134,6 +133,7 @@ def solve_by_liblinear(features: Images, signs: Images) -> Images:
 
 
 def make_solver(c: float) -> Callable[..., Images]:
+    """Make a solver of the linear SVM with the given parameter C."""
     return lambda features, signs: fit_linear_svm(features, signs, c=c)
 
 

@@ -1,4 +1,4 @@
-"""How much affine maps change the features, for each pool, each number of angles, and both kinds of directions.
+"""Invariance of the features under affine maps, for each pool, each number of angles, and both kinds of directions.
 
     python -m benchmarks pools
 
@@ -21,16 +21,18 @@ from benchmarks.report import make_parser
 from radoncdt import datasets
 from radoncdt._pooling import POOLS, WHITENED_POOLS
 
-ANGLES = (4, 8, 16, 32, 64, 128)
-N_COPIES = 8
+ANGLES = (4, 8, 16, 32, 64, 128)  # numbers of angles
+N_COPIES = 8  # affine copies per image
 MAPS = datasets.AffineDistribution(scale=(0.6, 1.3), isotropic=False, mirror=True, rotation=180, shear=30, shift=10)
 
 
-def symbols() -> NDArray[Any]:
+def draw_symbols() -> NDArray[Any]:
+    """Draw the twelve symbols."""
     return np.stack(list(datasets.templates(canvas=256).values()))
 
 
-def digits() -> NDArray[Any]:
+def load_digits() -> NDArray[Any]:
+    """Load one image of each digit except 1, enlarged, padded and softened."""
     mnist = datasets.load_mnist()
     first = np.stack([mnist.first(digit, 1)[0] for digit in range(10) if digit != 1])
     large = first.repeat(2, axis=1).repeat(2, axis=2).astype(np.float32)
@@ -38,7 +40,7 @@ def digits() -> NDArray[Any]:
 
 
 def measure_error(images: NDArray[Any], copies: NDArray[Any], pool: str, n_angles: int, directions: str) -> float:
-    """Root mean square change of the features, with all components, relative to the difference between images."""
+    """Measure the change of the features, with all components, relative to the difference between images."""
     options: dict[str, Any] = {"pool": pool, "n_angles": n_angles, "directions": directions}
     options["n_components"] = {"sorted": 2 * n_angles, "fourier": n_angles + 1}.get(pool)
     still, moved = (radoncdt.pooled_nrcdt(some, **options) for some in (images, copies))
@@ -51,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
     make_parser(__name__, __doc__).parse_args(arguments)
     warnings.simplefilter("error")
     better = compared = 0
-    for name, images in (("symbols", symbols()), ("digits", digits())):
+    for name, images in (("symbols", draw_symbols()), ("digits", load_digits())):
         copies, _ = datasets.random_affine(images.repeat(N_COPIES, axis=0), MAPS, 0)
         print(f"{name:16s} {'angles':>12s}" + "".join(f"{n:10d}" for n in ANGLES))
         for pool in (*POOLS, *WHITENED_POOLS):

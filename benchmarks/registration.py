@@ -1,4 +1,4 @@
-"""Registration, distances and search: accuracy and speed, beside ORB and RANSAC of scikit-image.
+"""Registration, distances and search: accuracy and speed, compared with ORB and RANSAC of scikit-image.
 
     python -m benchmarks registration [maps] [accuracy] [unrelated] [speed]
 
@@ -44,12 +44,14 @@ from radoncdt.matching.plausible import Plausible
 from radoncdt.matching.registration import CREDIBLE_DISTANCE
 from radoncdt.matching.settings import ROBUST
 
+# distributions of maps: all maps of the cases, and easy ones without scale, shear and mirroring
 MAPS = datasets.AffineDistribution(scale=(0.6, 1.3), isotropic=False, mirror=True, rotation=180, shear=30, shift=20)
 EASY = datasets.AffineDistribution(rotation=20, shift=20)
-MIRROR = np.diag([-1.0, 1.0])
-N_CASES, N_BY_ORB = 408, 96
+MIRROR = np.diag([-1.0, 1.0])  # the symmetry of all symbols
+N_CASES, N_BY_ORB = 408, 96  # pairs of images that are registered, and those that ORB registers
 
 Found = tuple[NDArray[Any], NDArray[Any]]
+"""Matrix and shift of a map."""
 
 
 class Cases(NamedTuple):
@@ -62,13 +64,14 @@ class Cases(NamedTuple):
 
 
 def make_symbols(maps: datasets.AffineDistribution = MAPS) -> Cases:
+    """Draw the twelve symbols of the paper, and move them."""
     drawn = np.stack(list(datasets.templates(canvas=256).values()))
     images = np.tile(drawn, (N_CASES // len(drawn), 1, 1))
     return Cases(images, *datasets.random_affine(images, maps, 0), (np.eye(2), MIRROR))
 
 
 def make_digits(ones: bool, factor: int, seed: int) -> Cases:
-    """Enlarge digits by bilinear interpolation, and pad them."""
+    """Enlarge digits by bilinear interpolation, pad them, and move them."""
     mnist = datasets.load_mnist()
     chosen = np.flatnonzero((mnist.labels == 1) == ones)
     chosen = np.random.default_rng(seed).permutation(chosen)[:N_CASES]
@@ -117,13 +120,14 @@ def find_by_orb(moving: NDArray[Any], fixed: NDArray[Any]) -> Found | None:
 
 
 def is_solved(found: Found | None, matrix: NDArray[Any], shift: NDArray[Any], symmetries: Any, easing: float) -> bool:
+    """Check a map against the true one, up to a symmetry of the image and within `easing` times the tolerance."""
     if found is None:
         return False
     errors = [np.linalg.norm(found[0] - matrix @ s) / np.linalg.norm(matrix) for s in symmetries]
     return bool(min(errors) <= 0.01 * easing and np.linalg.norm(found[1] - shift) <= 0.3 * easing)
 
 
-def run(find: Callable[..., Any], what: Cases, count: int) -> tuple[NDArray[np.float64], float]:
+def run_cases(find: Callable[..., Any], what: Cases, count: int) -> tuple[NDArray[np.float64], float]:
     """Measure the shares of solved cases, with the tolerance and with ten times the tolerance, and the milliseconds."""
     find(what.images[0], what.copies[0])
     begin = time.perf_counter()
@@ -136,21 +140,22 @@ def run(find: Callable[..., Any], what: Cases, count: int) -> tuple[NDArray[np.f
     return np.mean(good, axis=0), each
 
 
-def maps() -> Iterator[Row]:
+def measure_maps() -> Iterator[Row]:
+    """Measure how many maps are found, and how fast."""
     for name, what, least in (
         ("symbols, 256 px", make_symbols(), 0.99),
-        ("digits but 1, 56 px", make_digits(False, 2, 1), 0.99),
+        ("digits except 1, 56 px", make_digits(False, 2, 1), 0.99),
         ("ones, 56 px", make_digits(True, 2, 2), -np.inf),
-        ("digits but 1, 28 px", make_digits(False, 1, 3), -np.inf),
-        ("symbols, rotation ±20° and shift alone", make_symbols(EASY), 0.99),
+        ("digits except 1, 28 px", make_digits(False, 1, 3), -np.inf),
+        ("symbols, rotation ±20° and shift only", make_symbols(EASY), 0.99),
     ):
-        (ours, _), milliseconds = run(make_finder(), what, N_CASES)
+        (ours, _), milliseconds = run_cases(make_finder(), what, N_CASES)
         yield f"{name}: solved, of {N_CASES}", ours, "≥", least
         yield f"{name}: milliseconds per pair, one thread", milliseconds, "≤", 8 if "256" in name else np.inf
-        (robust, _), milliseconds = run(make_finder(moments="robust", trim=1 / 16), what, N_CASES)
+        (robust, _), milliseconds = run_cases(make_finder(moments="robust", trim=1 / 16), what, N_CASES)
         yield f"{name}: solved with robust moments and trim 1/16", robust, "≥", -np.inf
         yield f"{name}: the same, milliseconds per pair", milliseconds, "≤", np.inf
-        (orb, eased), milliseconds = run(find_by_orb, what, N_BY_ORB)
+        (orb, eased), milliseconds = run_cases(find_by_orb, what, N_BY_ORB)
         yield f"{name}: solved by ORB and RANSAC, of {N_BY_ORB}", orb, "≥", -np.inf
         yield f"{name}: the same, with ten times the tolerance", eased, "≥", -np.inf
         yield f"{name}: the same, milliseconds per pair", milliseconds, "≤", np.inf
@@ -158,14 +163,16 @@ def maps() -> Iterator[Row]:
 
 # ---------------------------------------------------------------- accuracy
 
+# wide, moderate and similarity maps, none of which mirrors
 PLAIN = datasets.AffineDistribution(scale=(0.6, 1.3), isotropic=False, rotation=180, shear=30, shift=20)
 MILD = datasets.AffineDistribution(scale=(0.8, 1.2), isotropic=False, rotation=180, shear=10, shift=20)
 SIMILAR = datasets.AffineDistribution(scale=(0.6, 1.3), rotation=180, shift=20)
 CANVAS, PEN = 560, 4.0
-"""Side of the copies, with room for every map, and width of the lines, in pixels."""
+"""Side of the copies, which have room for every map, and width of the lines, in pixels."""
 
 
 def sample(image: NDArray[Any], matrix: NDArray[Any], shift: NDArray[Any]) -> NDArray[Any]:
+    """Move an image by interpolation at the centres of the pixels of its copy."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # sampling changes the mass
         return radoncdt.push_forward(image, matrix, shift, shape=(CANVAS, CANVAS))
@@ -174,19 +181,20 @@ def sample(image: NDArray[Any], matrix: NDArray[Any], shift: NDArray[Any]) -> ND
 def move_mass(image: NDArray[Any], matrix: NDArray[Any], shift: NDArray[Any], parts: int = 6) -> NDArray[Any]:
     """Divide every pixel into parts × parts points, move them, and add up their masses."""
     fine = np.kron(image, np.ones((parts, parts)))
-    points = ink_centres(fine) / parts @ matrix.T + shift
+    points = list_ink_centres(fine) / parts @ matrix.T + shift
     bins = np.arange(CANVAS + 1) - CANVAS / 2
     return np.histogram2d(-points[:, 1], points[:, 0], bins=(bins, bins), weights=fine[fine > 0])[0]
 
 
-def ink_centres(image: NDArray[Any]) -> NDArray[Any]:
-    """The centres (n, 2) of the pixels with ink."""
+def list_ink_centres(image: NDArray[Any]) -> NDArray[Any]:
+    """Return the centres (n, 2) of the pixels with ink."""
     rows, columns = np.nonzero(image > 0)
     height, width = image.shape
     return np.stack([columns - (width - 1) / 2, (height - 1) / 2 - rows], axis=-1)
 
 
 def draw_again(mark: datasets.Mark, matrix: NDArray[Any], shift: NDArray[Any]) -> NDArray[Any]:
+    """Draw the moved lines of a mark with the same pen."""
     lines = [(line * len(mark.image()) / 2 @ matrix.T + shift) / (CANVAS / 2) for line in mark.lines]
     return datasets.draw(lines, size=CANVAS, line_width=PEN)
 
@@ -211,7 +219,8 @@ def draw_polylines(count: int) -> list[list[NDArray[Any]]]:
     return found
 
 
-def accuracy() -> Iterator[Row]:
+def measure_accuracy() -> Iterator[Row]:
+    """Measure the errors of maps of drawings before and after refinement."""
     drawings = list(datasets.templates(size=200, line_width=PEN).values())
     marks = datasets.watermarks(60).marks
     pairs: dict[str, list[tuple[Any, ...]]] = {}
@@ -234,7 +243,7 @@ def accuracy() -> Iterator[Row]:
     for name, cases in pairs.items():
         errors = {}
         for when, find in (("before", find_coarsely), ("after", find_refined)):
-            off = np.array([largest_error(find(a, b), a, matrix, shift) for a, b, matrix, shift in cases])
+            off = np.array([measure_largest_error(find(a, b), a, matrix, shift) for a, b, matrix, shift in cases])
             least = 0.99 if when == "after" and "again" not in name else -np.inf
             yield f"{name}: error in pixels {when} refinement, median", float(np.median(off)), "≤", np.inf
             yield "the same, 90 % quantile", float(np.quantile(off, 0.9)), "≤", np.inf
@@ -262,16 +271,17 @@ def find_coarsely(moving: NDArray[Any], fixed: NDArray[Any]) -> Found:
 find_refined = make_finder(reflections=False)
 
 
-def largest_error(found: Found, image: NDArray[Any], matrix: NDArray[Any], shift: NDArray[Any]) -> float:
-    """The largest error of the map at a pixel with ink, in pixels of the copy."""
-    off = ink_centres(image) @ (found[0] - matrix).T + found[1] - shift
+def measure_largest_error(found: Found, image: NDArray[Any], matrix: NDArray[Any], shift: NDArray[Any]) -> float:
+    """Measure the largest error of the map at a pixel with ink, in pixels of the copy."""
+    off = list_ink_centres(image) @ (found[0] - matrix).T + found[1] - shift
     return float(np.linalg.norm(off, axis=1).max())
 
 
 # ---------------------------------------------------------------- unrelated shapes
 
 
-def unrelated() -> Iterator[Row]:
+def measure_unrelated() -> Iterator[Row]:
+    """Measure distances between unrelated shapes, and between marks and their copies."""
     symbols = radoncdt.describe(list(datasets.templates().values()))
     marks = datasets.watermarks(200)
     motifs = radoncdt.describe([mark.image() for mark in marks])
@@ -299,7 +309,8 @@ def unrelated() -> Iterator[Row]:
         yield f"{name}: share beyond {CREDIBLE_DISTANCE}", float(np.mean(own > CREDIBLE_DISTANCE)), "≤", np.inf
 
 
-def dense() -> Iterator[Row]:
+def measure_dense() -> Iterator[Row]:
+    """Measure the speed of the registration of dense images."""
     grey = gaussian_filter(np.random.default_rng(0).random((256, 256), np.float32), 20)
     grey = (grey - grey.min()) / np.ptp(grey) + 0.01
     turned = np.rot90(grey).copy()
@@ -316,7 +327,8 @@ def dense() -> Iterator[Row]:
     yield "dense images, 256 × 256: the same with robust moments", times["robust"].min() * 1e3, "≤", np.inf
 
 
-def speed() -> Iterator[Row]:
+def measure_speed() -> Iterator[Row]:
+    """Measure the speed of distances and of the search, and compare its results with those of the full search."""
     mnist = datasets.load_mnist()
     large = mnist.images.repeat(2, axis=1).repeat(2, axis=2).astype(np.float32)
     padded = np.pad(large, ((0, 0), (36, 36), (36, 36)))
@@ -345,11 +357,11 @@ def speed() -> Iterator[Row]:
     own = every[np.arange(len(chosen)), chosen]
     yield "distance between a digit and its copy, median", float(np.median(own)), "≤", np.inf
     yield "distance between two digits, median", float(np.median(every)), "≤", np.inf
-    yield from bounds(queries, entries, every)
+    yield from measure_bounds(queries, entries, every)
 
 
-def bounds(queries: radoncdt.Descriptors, entries: radoncdt.Descriptors, every: NDArray[Any]) -> Iterator[Row]:
-    """The mean number of entries that have to be compared for the ten nearest of a query, for each lower bound."""
+def measure_bounds(queries: radoncdt.Descriptors, entries: radoncdt.Descriptors, every: NDArray[Any]) -> Iterator[Row]:
+    """Measure how many entries must be compared to find the ten nearest of a query, for each lower bound."""
     tenth = np.sort(every, axis=1)[:, 9:10]
 
     def circle(some: radoncdt.Descriptors) -> NDArray[Any]:
@@ -373,10 +385,10 @@ def bounds(queries: radoncdt.Descriptors, entries: radoncdt.Descriptors, every: 
 
 
 PARTS: Parts = {
-    "maps": [maps, dense],
-    "accuracy": [accuracy],
-    "unrelated": [unrelated],
-    "speed": [speed],
+    "maps": [measure_maps, measure_dense],
+    "accuracy": [measure_accuracy],
+    "unrelated": [measure_unrelated],
+    "speed": [measure_speed],
 }
 
 

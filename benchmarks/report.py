@@ -3,7 +3,7 @@
 import argparse
 import json
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import IO
@@ -12,7 +12,17 @@ import numpy as np
 
 from radoncdt._files import write_atomically
 
-__all__ = ["Parts", "Row", "add_parts", "check_parts", "make_parser", "replace_between", "run_parts", "write_text"]
+__all__ = [
+    "Parts",
+    "Row",
+    "add_parts",
+    "check_parts",
+    "make_parser",
+    "make_table",
+    "replace_between",
+    "run_parts",
+    "write_text",
+]
 
 Row = tuple[str, float, str, float]
 """The title of a figure, the figure, "≤" or "≥", and its limit; ±∞ means that there is no limit."""
@@ -22,13 +32,13 @@ Parts = dict[str, list[Callable[[], Iterator[Row]]]]
 
 
 def make_parser(module: str, doc: str | None) -> argparse.ArgumentParser:
-    """Make the parser of the command of a module, such as "benchmarks.core"."""
+    """Make the argument parser for the command of a module such as "benchmarks.core"."""
     prog = f"python -m {module.replace('.', ' ')}"
     return argparse.ArgumentParser(prog, description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
 
 
 def add_parts(parser: argparse.ArgumentParser, parts: Sequence[str]) -> None:
-    """Let the command take names of parts."""
+    """Add a positional argument for the names of parts."""
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"one or more of {', '.join(parts)}; default: all")
 
 
@@ -41,8 +51,8 @@ def check_parts(parser: argparse.ArgumentParser, chosen: Sequence[str], parts: S
 def run_parts(module: str, doc: str | None, parts: Parts, arguments: Sequence[str], results: Path | None = None) -> int:
     """Measure the parts that the arguments name, by default all, and print which figures miss their limits.
 
-    If there is a file of results, the figures of a part replace earlier ones in it once all of them are measured.
-    Returns 1 if a figure misses its limit, and 0 otherwise.
+    If there is a file of results, the figures of a part replace the earlier ones once all of them are measured.
+    The exit code is 1 if a figure misses its limit, and 0 otherwise.
     """
     parser = make_parser(module, doc)
     add_parts(parser, list(parts))
@@ -67,6 +77,12 @@ def run_parts(module: str, doc: str | None, parts: Parts, arguments: Sequence[st
     return 1 if missed else 0
 
 
+def make_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Make a table in Markdown."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
 def replace_between(text: str, begin: str, end: str, new: str) -> str:
     """Replace the lines of a document between a begin mark, which must occur once, and the next end mark."""
     before, *after = text.split(f"{begin}\n")
@@ -76,7 +92,7 @@ def replace_between(text: str, begin: str, end: str, new: str) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file as a whole or not at all."""
+    """Write a text file completely or not at all."""
     write_atomically(path, partial(_write, text))
 
 

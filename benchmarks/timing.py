@@ -1,4 +1,4 @@
-"""Times that a noisy machine does not spoil."""
+"""Time measurements that are robust to a noisy machine."""
 
 import time
 from collections.abc import Callable, Hashable, Mapping
@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["speed_ratio", "time_interleaved"]
+__all__ = ["compute_speed_ratio", "time_interleaved"]
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -17,8 +17,8 @@ def time_interleaved(
 ) -> dict[Key, NDArray[Any]]:
     """Measure the seconds of each function, round by round, so that a disturbance of the machine affects all of them.
 
-    A turn consists of as many calls as take 0.2 seconds. So neither the caches, which the previous function filled, nor
-    the time that an idle core takes to wake up matter. Functions that take more than `slow` seconds have at most three
+    A turn repeats the call for 0.2 seconds, so that neither caches that the previous function filled nor the time that
+    an idle core takes to wake up matter. Functions that take more than `slow` seconds have at most three
     turns. If they compile something, they must have been called before.
     """
 
@@ -29,7 +29,7 @@ def time_interleaved(
         return (time.perf_counter() - begin) / repeats
 
     first = {name: turn(function, 1) for name, function in functions.items()}
-    first |= {name: turn(functions[name], 1) for name in functions if first[name] <= slow}  # the first may compile
+    first |= {name: turn(functions[name], 1) for name in functions if first[name] <= slow}  # the first call may compile
     times: dict[Key, list[float]] = {name: [first[name]] if first[name] > slow else [] for name in functions}
     repeats = {
         name: 1 + int(0.2 / min(turn(function, 1) for _ in range(3))) if first[name] < 0.2 else 1
@@ -42,8 +42,8 @@ def time_interleaved(
     return {name: np.array(seconds) for name, seconds in times.items()}
 
 
-def speed_ratio(times: dict[str, NDArray[Any]], slow: str, fast: str) -> float:
-    """The time of the slow function over that of the fast one, in their fastest turns.
+def compute_speed_ratio(times: dict[str, NDArray[Any]], slow: str, fast: str) -> float:
+    """Compute the ratio of the times of the slow and of the fast function, in their fastest turns.
 
     Other processes can only slow a turn down, so the fastest turn is the most reliable.
     """

@@ -1,8 +1,8 @@
 """Inverses, distances and estimators: every figure that the documentation states, with its limit.
 
     python -m benchmarks toolbox             everything, about a minute
-    python -m benchmarks toolbox inverse     round trips, beside torchcdt and PyTransKit if they are installed
-    python -m benchmarks toolbox distance    sliced Wasserstein distances, beside closed forms and POT
+    python -m benchmarks toolbox inverse     round trips, compared with torchcdt and PyTransKit if they are installed
+    python -m benchmarks toolbox distance    sliced Wasserstein distances, compared with closed forms and POT
     python -m benchmarks toolbox estimator   the overhead of the estimator, and of lists of images of different sizes
 
 The exit code is 1 if a figure misses its limit.
@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 import radoncdt
 from benchmarks.closed_forms import sample
 from benchmarks.report import Parts, Row, run_parts
-from benchmarks.timing import speed_ratio, time_interleaved
+from benchmarks.timing import compute_speed_ratio, time_interleaved
 from radoncdt import PointCloud
 
 Array = NDArray[Any]
-N, N_ANGLES = 128, 180
+N, N_ANGLES = 128, 180  # side of the images, in pixels, and number of angles
 
 
 # ---------------------------------------------------------------- inverses
@@ -62,15 +62,15 @@ def invert_pytranskit(image: Array) -> Array:
     return np.asarray(transform.inverse(features, reference / reference.sum(), [0, 1]), float)
 
 
-def round_trips() -> Iterator[Row]:
-    """Relative L2 errors of a transform followed by its inverse. All images and results are scaled to mass 1."""
+def measure_round_trips() -> Iterator[Row]:
+    """Measure relative L2 errors of a transform followed by its inverse. Images and results are scaled to mass 1."""
     peers: dict[str, Callable[[Array], Array]] = {"torchcdt": invert_torchcdt, "pytranskit": invert_pytranskit}
     for name, density, limit in (("Gaussian", gaussian, 0.06), ("disc", disc, 0.2)):
         image = sample(density, N)
         image /= image.sum()
         yield (
             f"round trip of a {name}, {N_ANGLES} angles, 64 levels",
-            relative_error(invert_ours(image), image),
+            compute_relative_error(invert_ours(image), image),
             "≤",
             limit,
         )
@@ -79,49 +79,51 @@ def round_trips() -> Iterator[Row]:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     again = transform(image)
-                yield f"  the same with {peer}", relative_error(again / again.sum(), image), "≤", np.inf
+                yield f"  the same with {peer}", compute_relative_error(again / again.sum(), image), "≤", np.inf
 
 
-def relative_error(image: Array, truth: Array) -> float:
+def compute_relative_error(image: Array, truth: Array) -> float:
     return float(np.linalg.norm(image - truth) / np.linalg.norm(truth))
 
 
 # ---------------------------------------------------------------- distances
 
 
-def distances() -> Iterator[Row]:
+def measure_distances() -> Iterator[Row]:
+    """Measure errors and speed of sliced Wasserstein distances."""
     rng = np.random.default_rng(0)
     a, b = (PointCloud(rng.normal(size=(200, 2)) * 9, rng.random(200)) for _ in range(2))
     moved = radoncdt.push_forward(a, np.eye(2), [3, 4])
     gap = abs(radoncdt.sliced_wasserstein(a, moved) / np.sqrt(12.5) - 1)
-    yield "SW_2 of a cloud and its shift, relative error", gap, "≤", 1e-9
+    yield "SW_2 between a cloud and its shift, relative error", gap, "≤", 1e-9
     image = np.zeros((N, N))
     image[30:70, 20:50] = rng.random((40, 30))
     gap = abs(radoncdt.sliced_wasserstein(image, np.roll(image, (-9, 31), (0, 1))) / np.sqrt((81 + 961) / 2) - 1)
-    yield "SW_2 of an image and its shift, relative error", gap, "≤", 1e-3
+    yield "SW_2 between an image and its shift, relative error", gap, "≤", 1e-3
 
     import ot
 
     x, y, u, v = a.points, b.points, a.weights / a.weights.sum(), b.weights / b.weights.sum()
 
-    def by_pot() -> Any:
+    def run_pot() -> Any:
         return ot.sliced_wasserstein_distance(x, y, u, v, n_projections=128, seed=0)
 
-    times = time_interleaved({"pot": by_pot, "ours": lambda: radoncdt.sliced_wasserstein(a, b, n_jobs=1)}, rounds=15)
-    faster = speed_ratio(times, "pot", "ours")
-    yield "SW_2 of 200 points, 128 directions: time of POT over ours", faster, "≥", -np.inf
+    times = time_interleaved({"pot": run_pot, "ours": lambda: radoncdt.sliced_wasserstein(a, b, n_jobs=1)}, rounds=15)
+    faster = compute_speed_ratio(times, "pot", "ours")
+    yield "SW_2 of 200 points, 128 directions: time of POT / our time", faster, "≥", -np.inf
     n = 20_000
     _, log = ot.sliced_wasserstein_distance(x, y, u, v, n_projections=n, seed=0, log=True)
     squares = log["projected_emds"]
     standard_error = np.std(squares) / np.sqrt(n)
     gap = abs(radoncdt.sliced_wasserstein(a, b) ** 2 - np.mean(squares)) / standard_error
-    yield f"SW_2² against POT, {n} random directions, in its standard errors", gap, "≤", 4
+    yield f"SW_2² compared with POT, {n} random directions, in standard errors of POT", gap, "≤", 4
 
 
 # ---------------------------------------------------------------- estimators
 
 
-def estimators() -> Iterator[Row]:
+def measure_estimators() -> Iterator[Row]:
+    """Measure the overhead of the estimator, and of lists of images of different sizes."""
     rng = np.random.default_rng(0)
     images = rng.random((1000, 64, 64)).astype(np.float32)
     sizes = rng.integers(48, 81, (1000, 2))
@@ -138,16 +140,16 @@ def estimators() -> Iterator[Row]:
         }
         times = time_interleaved(calls, rounds=15)
         what = f"1,000 images, {threads}"
-        over = speed_ratio(times, "estimator", "function") - 1
+        over = compute_speed_ratio(times, "estimator", "function") - 1
         yield f"{what}: overhead of the estimator over the function", over, "≤", 0.05
-        over = speed_ratio(times, "mixed", "list") / share - 1
+        over = compute_speed_ratio(times, "mixed", "list") / share - 1
         yield f"{what}: overhead of different sizes over equal ones", over, "≤", 0.2
 
 
 PARTS: Parts = {
-    "inverse": [round_trips],
-    "distance": [distances],
-    "estimator": [estimators],
+    "inverse": [measure_round_trips],
+    "distance": [measure_distances],
+    "estimator": [measure_estimators],
 }
 
 

@@ -1,9 +1,9 @@
-"""Draw the pictures of the documents into a folder: pipeline, morph, registration, ink_steps and search, all .png.
+"""Draw the pictures of the documentation: pipeline.png, morph.png, registration.png, ink_steps.png and search.png.
 
     python examples/pictures.py [FOLDER]
 
-Needs matplotlib. By default the folder is docs. Every picture carries in its metadata the facts that it shows; see
-`radoncdt.plot.read_facts`.
+The default folder is docs. The script needs matplotlib. The metadata of every picture contain the facts that it shows;
+see `radoncdt.plot.read_facts`.
 """
 
 import argparse
@@ -27,12 +27,12 @@ from radoncdt.catalogue.report import draw_overlay
 Picture = tuple[dict[str, Any], Callable[[], Figure]]
 """The facts that a picture shows, and the function that draws it."""
 
-N_MARKS = 60  # entries of the catalogue that is searched
+N_MARKS = 60  # entries of the catalogue
 PHOTOGRAPH = 8  # index of the photograph that is shown
 
 
-def pipeline() -> Picture:
-    """All steps from a drawing to its mNR-CDT."""
+def draw_pipeline() -> Picture:
+    """Draw all steps from a drawing to its mNR-CDT."""
     shape = "anchor"
     image, size = draw(shape), dict[str, Any](n_angles=128, n_levels=64)
     curve = radoncdt.max_nrcdt(image, **size, directions="equispaced")
@@ -46,8 +46,8 @@ def pipeline() -> Picture:
     return facts, lambda: plot.pipeline(image, **size)[0, 0].figure
 
 
-def morph() -> Picture:
-    """A filled shape and a drawing, moved into others, and a cross-fade of the former for comparison."""
+def draw_morph() -> Picture:
+    """Draw interpolations between filled shapes and between drawings, and a cross-fade for comparison."""
     times = np.linspace(0, 1, 7)
     crown, star = (binary_fill_holes(draw(name) > 0.5).astype(float) for name in ("crown", "star"))
     left, right = np.roll(crown, -22, axis=1), np.roll(star, 22, axis=1)
@@ -68,7 +68,7 @@ def morph() -> Picture:
         ],
     }
 
-    def figure() -> Figure:
+    def draw_figure() -> Figure:
         figure = Figure(figsize=(11, 4.2), layout="constrained")
         grid = figure.subplots(len(rows), len(times))
         for (label, _, images), row in zip(rows, grid):
@@ -81,11 +81,11 @@ def morph() -> Picture:
             ax.set_title(f"t = {time}", fontsize=10)
         return figure
 
-    return facts, figure
+    return facts, draw_figure
 
 
-def registration() -> Picture:
-    """A drawing, an affine copy of it, and one moved over the other; below, the copy is bent and has specks."""
+def draw_registration() -> Picture:
+    """Draw a shape, an affine copy, and the overlay of both; in the second row, the copy is bent and has specks."""
     shape = "letter P"
     moving = np.pad(draw(shape), 24)
     turned = datasets.AffineDistribution(
@@ -103,7 +103,7 @@ def registration() -> Picture:
     ]
     facts = {"shape": shape, "maps": {title: str(found) for title, _, found in rows}}
 
-    def figure() -> Figure:
+    def draw_figure() -> Figure:
         figure = Figure(figsize=(11, 7.4), layout="constrained")
         for axes, (title, image, found) in zip(figure.subplots(2, 3), rows):
             plot.measure(moving, ax=axes[0]).set(title="moving")
@@ -111,18 +111,18 @@ def registration() -> Picture:
             plot.overlay(moving, image, found, ax=axes[2])
         return figure
 
-    return facts, figure
+    return facts, draw_figure
 
 
-def photograph(marks: datasets.Watermarks) -> tuple[Any, int]:
-    """A photograph of one of the made-up marks, in bytes, and the number of the mark."""
+def take_photograph(marks: datasets.Watermarks) -> tuple[Any, int]:
+    """Return a photograph of one of the synthetic marks, in bytes, and the number of the mark."""
     queries = marks.queries(12, kind="photograph", rng=8)
     return np.rint(255 * queries.images[PHOTOGRAPH]).astype(np.uint8), int(queries.marks[PHOTOGRAPH])
 
 
-def ink_steps() -> Picture:
-    """How the lines of a mark are found in a photograph."""
-    image, number = photograph(datasets.watermarks(N_MARKS))
+def draw_ink_steps() -> Picture:
+    """Draw the steps that detect the lines of a mark in a photograph."""
+    image, number = take_photograph(datasets.watermarks(N_MARKS))
     steps = ink.ink_steps(image, kind="watermark")
     facts: dict[str, Any] = {
         "mark": number,
@@ -131,18 +131,18 @@ def ink_steps() -> Picture:
         "share of ink": f"{100 * steps[-1].image.mean():.1f} %",
     }
 
-    def figure() -> Figure:
+    def draw_figure() -> Figure:
         figure = plot.steps(steps)
         figure.set_size_inches(13, 2.7)  # small, because noise makes large files
         return figure
 
-    return facts, figure
+    return facts, draw_figure
 
 
-def search() -> Picture:
-    """A photograph, its ink, and the first entries of a catalogue, each with the photograph laid over it below."""
+def draw_search() -> Picture:
+    """Draw a photograph, its ink, the best matches in a catalogue, and below each the overlay with the photograph."""
     marks = datasets.watermarks(N_MARKS)
-    image, number = photograph(marks)
+    image, number = take_photograph(marks)
     with TemporaryDirectory() as folder:
         for k, mark in enumerate(marks):
             Image.fromarray(np.rint(255 - 255 * mark.image()).astype(np.uint8)).save(Path(folder) / f"{k:03}.png")
@@ -158,7 +158,7 @@ def search() -> Picture:
         ],
     }
 
-    def figure() -> Figure:
+    def draw_figure() -> Figure:
         figure = Figure(figsize=(11, 4.8), layout="constrained")
         axes = figure.subplots(2, 5)
         for ax in axes.flat:
@@ -175,17 +175,24 @@ def search() -> Picture:
             below.imshow(draw_overlay(found.query.ink, thumbnail, match))
         return figure
 
-    return facts, figure
+    return facts, draw_figure
 
 
-PICTURES: tuple[Callable[[], Picture], ...] = (pipeline, morph, registration, ink_steps, search)
+PICTURES: dict[str, Callable[[], Picture]] = {
+    "pipeline": draw_pipeline,
+    "morph": draw_morph,
+    "registration": draw_registration,
+    "ink_steps": draw_ink_steps,
+    "search": draw_search,
+}
+"""The functions that make the pictures, by the names of their files."""
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", nargs="?", type=Path, default=Path("docs"), help="a folder that exists (docs)")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("docs"), help="an existing folder (default: docs)")
     folder = parser.parse_args().folder
     if not folder.is_dir():
-        parser.error(f"FOLDER must exist, got {folder}")
-    for make in PICTURES:
-        facts, figure = make()
-        plot.save(figure(), folder / f"{make.__name__}.png", facts)
+        parser.error(f"FOLDER must be an existing folder, got {folder}")
+    for name, make in PICTURES.items():
+        facts, draw_figure = make()
+        plot.save(draw_figure(), folder / f"{name}.png", facts)

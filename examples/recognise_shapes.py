@@ -2,8 +2,8 @@
 
     python examples/recognise_shapes.py [--copies N] [--seed S] [--picture FILE.png]
 
-Prints the accuracy of pixels, R-CDT and mNR-CDT side by side. With --picture (needs matplotlib) it also draws the
-templates, some copies, and the mNR-CDT of all of them; the metadata of the file hold the facts that it shows.
+The script prints the accuracy of pixels, R-CDT and mNR-CDT. With --picture, which needs matplotlib, it also draws the
+templates, some copies, and the mNR-CDT of all of them. The metadata of the picture contain the facts that it shows.
 """
 
 import argparse
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 Image = NDArray[np.float32]
 Polyline = list[tuple[float, float]]
-SIZE = 128
-CIRCLE = [(np.cos(t), np.sin(t)) for t in np.linspace(0, 2 * np.pi, 49)]
-SHAPES: dict[str, list[Polyline]] = {  # polylines in [−1, 1]², y up, in the order of their names
+SIZE = 128  # side of the images, in pixels
+CIRCLE: Polyline = [(np.cos(t), np.sin(t)) for t in np.linspace(0, 2 * np.pi, 49)]
+SHAPES: dict[str, list[Polyline]] = {  # polylines in [−1, 1]², with y pointing up
     "anchor": [
         [(0, -1), (0, 0.6)],
         [(-0.4, 0.3), (0.4, 0.3)],
@@ -59,51 +59,52 @@ MAPS = AffineDistribution(
 
 
 def draw(name: str) -> Image:
-    """A shape in the middle of the canvas, about half as large."""
+    """Draw a shape in the middle of the canvas, about half as large as the canvas."""
     return datasets.draw([0.52 * np.array(line) for line in SHAPES[name]], size=SIZE, line_width=3)
 
 
-def random_copies(n: int, seed: int) -> tuple[Image, Image, NDArray[np.int64]]:
-    """One template per shape, n random affine copies of each, and the numbers of the shapes of the copies."""
+def make_copies(n: int, seed: int) -> tuple[Image, Image, NDArray[np.int64]]:
+    """Return one template per shape, n random affine copies of each, and the class labels of the copies."""
     templates = np.stack([draw(name) for name in SHAPES])
     labels = np.repeat(np.arange(len(SHAPES)), n)
     return templates, datasets.random_affine(templates[labels], MAPS, seed)[0], labels
 
 
-def accuracy(templates: NDArray[np.float64], features: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
-    """Share of features (n, …) whose nearest template (k, …), in Euclidean distance, is the right one."""
+def measure_accuracy(templates: NDArray[np.float64], features: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
+    """Return the share of features (n, …) whose nearest template (k, …), in Euclidean distance, is the right one."""
     templates, features = templates.reshape(len(templates), -1), features.reshape(len(features), -1)
     distances = [np.linalg.norm(templates - feature, axis=1) for feature in features]
     return float(np.mean(np.argmin(distances, axis=1) == labels))
 
 
-def accuracies(templates: Image, copies: Image, labels: NDArray[np.int64]) -> dict[str, str]:
-    """The accuracy of every kind of features, as it is printed."""
+def measure_accuracies(templates: Image, copies: Image, labels: NDArray[np.int64]) -> dict[str, str]:
+    """Return the accuracy of each kind of feature, formatted."""
     transforms: dict[str, Callable[[Image], NDArray[Any]]] = {
         "pixels": lambda images: images,
         "R-CDT, 32 angles": lambda images: radoncdt.rcdt(images, n_angles=32),
         "mNR-CDT, 32 angles": lambda images: radoncdt.max_nrcdt(images, n_angles=32),
     }
     return {
-        name: f"{accuracy(transform(templates), transform(copies), labels):.3f}"
+        name: f"{measure_accuracy(transform(templates), transform(copies), labels):.3f}"
         for name, transform in transforms.items()
     }
 
 
-def facts_of(templates: Image, copies: Image, labels: NDArray[np.int64]) -> dict[str, Any]:
-    """The facts that the picture shows, among them how far apart curves of the same shape and of two shapes are."""
+def compute_facts(templates: Image, copies: Image, labels: NDArray[np.int64]) -> dict[str, Any]:
+    """Return the facts that the picture shows, such as the differences within a shape and between shapes."""
     broad, thin = radoncdt.max_nrcdt(templates), radoncdt.max_nrcdt(copies)
     between = [np.abs(a - b).max() for a, b in combinations(broad, 2)]
     return {
         "shapes": list(SHAPES),
         "copies of each": int(np.sum(labels == 0)),
-        "accuracy": accuracies(templates, copies, labels),
+        "accuracy": measure_accuracies(templates, copies, labels),
         "largest difference of a copy": f"{np.abs(thin - broad[labels]).max():.2f}",
         "smallest difference of two templates": f"{min(between):.2f}",
     }
 
 
-def picture(templates: Image, copies: Image, labels: NDArray[np.int64]) -> "Figure":
+def draw_picture(templates: Image, copies: Image, labels: NDArray[np.int64]) -> "Figure":
+    """Draw the templates, some of their copies, and the mNR-CDT of all of them."""
     from matplotlib.figure import Figure
 
     from radoncdt import plot
@@ -141,15 +142,15 @@ def main() -> int:
     if options.copies < 1:
         parser.error(f"--copies must be at least 1, got {options.copies}")
 
-    data = random_copies(options.copies, options.seed)
-    print(f"{len(data[1])} random affine copies of {len(SHAPES)} shapes, one template each, nearest template\n")
+    data = make_copies(options.copies, options.seed)
+    print(f"{len(data[1])} random affine copies of {len(SHAPES)} shapes, classified by the nearest template\n")
     print(f"{'features':28s}{'accuracy':>9s}")
-    for name, share in accuracies(*data).items():
+    for name, share in measure_accuracies(*data).items():
         print(f"{name:28s}{share:>9s}")
     if options.picture:
         from radoncdt import plot
 
-        plot.save(picture(*data), options.picture, facts_of(*data), dpi=110)
+        plot.save(draw_picture(*data), options.picture, compute_facts(*data), dpi=110)
         print(f"\npicture written to {options.picture}")
     return 0
 

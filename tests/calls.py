@@ -1,4 +1,4 @@
-"""Calls of every public function that takes measures, with measures alone."""
+"""Calls of every public function that takes measures, without options."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Valid and invalid image files, and a way to run commands, for tests."""
+"""Valid and invalid image files, and a function that runs commands."""
 
 import numpy as np
 from PIL import Image
@@ -23,7 +23,7 @@ def save(path, grey, **options):
 
 
 def save_files(folder):
-    """Write all of the above except for the missing one."""
+    """Write all files of GOOD and BAD, except for the missing one."""
     save(folder / "dark.png", 255 - 255 * SHAPE)
     save(folder / "bright.png", 255 * SHAPE)
     save(folder / "blank.png", np.full((9, 9), 200))
@@ -34,7 +34,7 @@ def save_files(folder):
 
 
 def run(*arguments):
-    """Exit status of a command, whether it returned it or the parser raised it."""
+    """Run a command; return its exit status, also if the parser raised it."""
     try:
         return cli.main([str(a) for a in arguments])
     except SystemExit as stop:

@@ -1,4 +1,4 @@
-"""Image files of marks, for tests of catalogues."""
+"""Image files of marks, and contents of catalogues, for tests."""
 
 import sqlite3
 from contextlib import closing
@@ -15,14 +15,14 @@ SCHEMA1 = Path(__file__).parent / "data" / "schema1"  # a catalogue of the first
 
 
 def save(path, ink):
-    """Dark ink on white paper."""
+    """Write an image of dark ink on white paper."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     Image.fromarray(np.uint8(np.rint(255 * (1 - ink)))).save(path)
     return Path(path)
 
 
 def save_marks(folder, n=12):
-    """The first n marks as PNG files, and a table of their motifs."""
+    """Write the first n marks as PNG files, and a table of their motifs."""
     files = [save(Path(folder) / f"{i:03}.png", MARKS[i].image()) for i in range(n)]
     lines = [f"{i:03}.png,{MARKS[i].motif},{1400 + 10 * i}" for i in range(n)]
     table = Path(folder).with_suffix(".csv")
@@ -31,20 +31,20 @@ def save_marks(folder, n=12):
 
 
 def content(path):
-    """All rows of a catalogue, except those that are derived from others."""
+    """Return all rows of a catalogue, except those that are derived from others."""
     with closing(sqlite3.connect(path)) as db:
         tables = "entries", "pictures", "metadata", "descriptors", "failures"
         return [db.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in tables]
 
 
 def checked_content(path):
-    """The same, of a catalogue that must not have any problems."""
+    """Check that a catalogue has no problems, and return its content."""
     with Catalogue(path) as catalogue:
         assert catalogue.check() == []
     return content(path)
 
 
 def change(path, statement, values=()):
-    """Change a catalogue behind its back."""
+    """Change the database of a catalogue directly."""
     with closing(sqlite3.connect(path)) as db, db:
         db.execute(statement, values)

@@ -1,4 +1,4 @@
-"""Code that runs in a process of its own."""
+"""Code that runs in a separate process."""
 
 import os
 import subprocess

@@ -4,12 +4,10 @@ import numpy as np
 
 
 def cumulative_of_quantiles(values, levels, s):
-    """F(s) of the measure whose quantiles at the levels are the values: monotone cubics between them, tails beyond."""
+    """Compute F(s) of a measure from its quantiles at the levels: monotone cubics between them, tails beyond them."""
     n = len(values)
     same = 1e-12 * (values[-1] - values[0])
-    runs = np.split(
-        np.arange(n), np.flatnonzero(np.diff(values) <= same) + 1
-    )  # a jump ends a run of values that ascend
+    runs = np.split(np.arange(n), np.flatnonzero(np.diff(values) <= same) + 1)  # a jump ends a run of ascending values
     if s < values[0]:
         return _tail(np.diff(values)[:2], levels[:3], values[0] - s, same)
     if s >= values[-1]:
@@ -27,7 +25,7 @@ def cumulative_of_quantiles(values, levels, s):
 
 
 def _slope(q, t, j):
-    """Weighted harmonic mean of the secants on both sides; at an end that of a parabola, limited."""
+    """Compute the weighted harmonic mean of the secants on both sides; at an end, the limited slope of a parabola."""
     h, d = np.diff(q), np.diff(t) / np.diff(q)
     if j == len(q) - 1:
         return _slope(-q[::-1], -t[::-1], 0)
@@ -39,9 +37,9 @@ def _slope(q, t, j):
 
 
 def _tail(widths, levels, distance, same):
-    """Mass beyond a distance outside the first value: a power that has the slope and the bend of F there.
+    """Compute the mass beyond a distance outside the first value.
 
-    Widths are those of the first intervals into the support.
+    It is a power that has the slope and the curvature of F there. `widths` are those of the first intervals inside.
     """
     if levels[0] <= 0 or widths[0] <= same:
         return 0.0
@@ -75,12 +73,12 @@ def wasserstein_of_points(x, weights_x, y, weights_y, p):
 
 
 def full_circle(values):
-    """NR-CDTs of all directions (2n, n_levels) from those of half the circle."""
+    """Return NR-CDTs of all directions (2n, n_levels) from those of half the circle."""
     return np.concatenate([values, -values[:, ::-1]])
 
 
 def distances_at_all_turns(moving, fixed):
-    """Root mean square differences (4n,) after a turn by s steps and, from 2n on, after a reflection and a turn."""
+    """Compute root mean square differences (4n,) after each turn and, from 2n on, after a reflection and a turn."""
     moving, fixed = full_circle(moving.astype(float)), full_circle(fixed.astype(float))
     k = np.arange(len(moving))
     plain = [np.sqrt(np.mean((fixed - moving[(k - s) % len(k)]) ** 2)) for s in k]
@@ -89,13 +87,13 @@ def distances_at_all_turns(moving, fixed):
 
 
 def root(covariance, power):
-    """A power of a symmetric matrix."""
+    """Compute a power of a symmetric matrix."""
     values, vectors = np.linalg.eigh(covariance)
     return vectors @ np.diag(values**power) @ vectors.T
 
 
 def maps_of_all_turns(moving, fixed, n_angles, offset=0.0):
-    """The matrices A (4n, 2, 2) of all turns, each by `offset` steps more, from the two covariances."""
+    """Compute the matrices A (4n, 2, 2) of all turns, each plus `offset` steps, from the two covariances."""
     angles = np.pi * (np.arange(2 * n_angles) + offset) / n_angles
     turns = np.array([[[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]] for a in angles])
     turns = np.concatenate([turns, turns @ np.diag([1, -1])])
@@ -103,7 +101,7 @@ def maps_of_all_turns(moving, fixed, n_angles, offset=0.0):
 
 
 def aspect_shear_and_scale(matrix):
-    """Ratio of the scales, deviation of the images of the axes from a right angle in degrees, and mean scale."""
+    """Compute the ratio of the scales, the deviation of the axes from a right angle in degrees, and the mean scale."""
     large, small = np.linalg.svd(matrix, compute_uv=False)
     x, y = matrix.T
     cosine = x @ y / np.linalg.norm(x) / np.linalg.norm(y)
@@ -111,20 +109,20 @@ def aspect_shear_and_scale(matrix):
 
 
 def stroke(image, start, end, width):
-    """Brighten pixels to the part of them that the line between two places (column, row) covers; ends are round."""
+    """Brighten pixels to their part covered by the line between two points (column, row), which has round ends."""
     step = end - start
     for row, column in np.ndindex(image.shape):
         place = np.array([column, row]) - start
         across = place - np.clip(place @ step / max(step @ step, 1e-300), 0, 1) * step
         distance = np.linalg.norm(across)
-        # the direction from the line, or, on the line, its normal; both up to signs
+        # the direction away from the line or, on the line, its normal; both up to the sign
         normal = across / distance if distance > 1e-9 else step[::-1] / max(np.linalg.norm(step), 1e-300)
         covered = _part_below(width / 2 - distance, *normal) - _part_below(-width / 2 - distance, *normal)
         image[row, column] = max(image[row, column], covered)
 
 
 def _part_below(place, c, s):
-    """The part of a unit square around 0 whose projection on the axis (c, s) is below a place.
+    """Compute the part of a unit square around 0 whose projection on the axis (c, s) is below a place.
 
     The projection is the sum of two intervals of lengths |c| and |s|, so its density is a trapezoid.
     """
@@ -138,7 +136,7 @@ def _part_below(place, c, s):
 
 
 def fit(base, terms, some, targets, few, ridge, coefficients, size, most, iterations):
-    """`radoncdt._interface.Kernels.fit` with matrices of all distances."""
+    """Compute `radoncdt._interface.Kernels.fit` with matrices of all distances."""
     for step in range(iterations + 1):
         moved = base + terms @ coefficients
         apart = np.linalg.norm(moved[:, None] - targets, axis=2)
@@ -155,3 +153,18 @@ def fit(base, terms, some, targets, few, ridge, coefficients, size, most, iterat
         coefficients = np.linalg.solve(normal, rows.T @ (weights[:, None] * (targets[aims] - base[points])))
     limited = np.minimum(distances, most * size)
     return coefficients, (limited[: len(some)].mean() + limited[len(some) :].mean()) / (2 * size)
+
+
+def bend(image, a_x, a_y, f_x, f_y):
+    """Bend an image by waves, pixel by pixel, with bilinear interpolation and periodic continuation."""
+    height, width = image.shape
+    bent = np.empty(image.shape)
+    for j in range(1, height + 1):
+        for k in range(1, width + 1):
+            y = j + a_y * np.cos(2 * np.pi * f_y * k / width) - 1
+            x = k + a_x * np.sin(2 * np.pi * f_x * j / height) - 1
+            row, column = int(np.floor(y)), int(np.floor(x))
+            v, u = y - row, x - column
+            corners = [[image[(row + a) % height, (column + b) % width] for b in (0, 1)] for a in (0, 1)]
+            bent[j - 1, k - 1] = np.array([1 - v, v]) @ corners @ np.array([1 - u, u])
+    return bent

@@ -7,15 +7,16 @@ from sklearn.utils.validation import validate_data
 
 from radoncdt.measures import Batch
 
+# checks that are expected to fail, and why
 CANNOT = {
     "check_estimators_dtypes": "its tables have rows of zeros, which have no mass",
     "check_fit2d_1feature": "its table has rows of zeros, which have no mass",
-    "check_positive_only_tag_during_fit": "expects other words in the message than ours",
+    "check_positive_only_tag_during_fit": "expects a different message",
 }
 
 
 class OfRows:
-    """Reads each row of a table as an image with a height of one pixel."""
+    """A mixin for estimators that reads each row of a table as an image with a height of one pixel."""
 
     def _read(self, X, *, reset):  # noqa: N803
         return Batch.read(validate_data(self, X, reset=reset, dtype=(np.float64, np.float32))[:, None], "X")
@@ -26,8 +27,8 @@ class OfRows:
         return tags
 
 
-def checks(*estimators):
-    """The checks of scikit-learn for estimators, each with its name."""
+def list_checks(*estimators):
+    """List the checks of scikit-learn for estimators, each with its name."""
     for estimator in estimators:
         for instance, check in estimator_checks_generator(estimator):
             name = check.func.__name__ if hasattr(check, "func") else check.__name__

@@ -15,7 +15,7 @@ TURNED = datasets.AffineDistribution(scale=(0.6, 1.3), isotropic=False, rotation
 
 @cache
 def moved_symbols():
-    """Descriptors of sixty copies of six symbols and of the symbols themselves, with the names of both."""
+    """Describe sixty copies of six symbols, and the symbols themselves; return the names of both, too."""
     names = ["circle-star1", "circle-star4", "square-star1", "square-star4", "triangle-star1", "shield-triangle"]
     symbols = np.stack(list(datasets.templates(names, canvas=128, size=64).values()))
     copies, _ = datasets.random_affine(np.repeat(symbols, 10, axis=0), TURNED, 0)
@@ -23,7 +23,7 @@ def moved_symbols():
 
 
 def random_descriptors(n, n_angles, n_levels, rng, dtype=np.float64):
-    """Descriptors with random values, means and covariances."""
+    """Make descriptors with random values, means and covariances."""
     values = np.cumsum(rng.normal(size=(n, n_angles, n_levels)), axis=1)
     roots = rng.normal(size=(n, 2, 2))
     settings = DescriptorSettings(n_angles=n_angles, n_levels=n_levels)

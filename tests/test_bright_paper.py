@@ -7,10 +7,10 @@ import calls
 import numpy as np
 import pytest
 from calls import CALLS
-from drawn import images
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.ndimage import gaussian_filter
+from strategies import images
 
 import radoncdt
 from radoncdt._bright_paper import is_ink_on_paper
@@ -24,8 +24,8 @@ RNG = np.random.default_rng(0)
 
 PAGES = {
     "black on white": PAGE,
-    "of whole numbers": (230 - 190 * INK).astype(np.uint8),
-    "of bits": PAGE > 0,
+    "integers": (230 - 190 * INK).astype(np.uint8),
+    "bits": PAGE > 0,
     "grey ink": 200 - 80 * INK,
     "noise and uneven light": (230 - 180 * INK) * np.linspace(0.85, 1, 50) + RNG.normal(0, 4, PAGE.shape),
     "thin lines": 1 - np.eye(60),
@@ -35,7 +35,7 @@ PAGES = {
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_ink_on_paper_is_found(name):
+def test_ink_on_paper_is_detected(name):
     assert is_ink_on_paper(PAGES[name])
     assert not is_ink_on_paper(find_ink(PAGES[name]))
     with pytest.warns(UserWarning, match=r"`images` looks like dark ink on bright paper.*`radoncdt\.ink\.find_ink`"):
@@ -64,17 +64,17 @@ def test_estimators_warn_once_when_they_transform(estimator):
 
 
 @pytest.mark.parametrize("function", [radoncdt.register, radoncdt.sliced_wasserstein, radoncdt.interpolate])
-def test_pairs_are_named(function):
+def test_a_warning_about_a_pair_names_the_argument(function):
     more = (0.5,) if function is radoncdt.interpolate else ()
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        function(PAGE, INK, *more)  # `register` also warns that one is not a copy of the other
+        function(PAGE, INK, *more)  # `register` also warns that neither is a copy of the other
     named = [re.match("`(moving|mu|a)` looks like dark ink", str(each.message)) for each in found]
     assert sum(match is not None for match in named) == 1
 
 
 @pytest.mark.parametrize("name", ["radon", "mass", "mean", "covariance", "push_forward", "random_affine"])
-def test_what_only_adds_or_moves_mass_does_not_warn(name):
+def test_functions_that_only_add_or_move_mass_do_not_warn(name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         CALLS[name](np.stack([PAGE, PAGE]))
@@ -93,13 +93,13 @@ NOISE = {
 
 @pytest.mark.parametrize("name", NOISE)
 @pytest.mark.parametrize("side", [16, 24, 60])
-def test_noise_is_no_paper(name, side):
+def test_noise_is_not_paper(name, side):
     rng = np.random.default_rng(side)
     assert not any(is_ink_on_paper(NOISE[name](rng, (side, side + 7))) for _ in range(200))
 
 
 @given(images(), st.integers(1, 4))
-def test_drawings_on_zeros_are_no_paper(image, margin):
+def test_drawings_on_zeros_are_not_paper(image, margin):
     assert not is_ink_on_paper(image)
     assert not is_ink_on_paper(np.pad(image.max() - image, margin))
 
@@ -119,5 +119,5 @@ def test_drawings_on_zeros_are_no_paper(image, margin):
     ],
     ids=["full", "triangle", "square", "slope", "low", "hole", "nan", "infinite", "negative"],
 )
-def test_legitimate_measures_are_no_paper(image):
+def test_legitimate_measures_are_not_paper(image):
     assert not is_ink_on_paper(image)

@@ -1,4 +1,4 @@
-"""The CDT: closed forms, conventions at the ends and in gaps, references, and what is refused."""
+"""The CDT: closed forms, conventions at the ends and in gaps, references, and invalid input."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from radoncdt._numpy import method
 pytestmark = pytest.mark.usefixtures("each_implementation")
 
 
-def test_a_gap_is_passed_where_the_level_is_reached():
+def test_the_cdt_jumps_over_a_gap_at_the_level_of_the_gap():
     """inf{s : F(s) > t} jumps to the far end of a gap at the level of the gap itself."""
     assert_array_equal(cdt([1, 0, 1], [0, 1, 5, 6], points=[0.25, 0.5, 0.75]), [0.5, 5, 5.5])
     assert_array_equal(cdt(samples=[0, 5], points=[0.25, 0.5, 0.75]), [0, 5, 5])
@@ -25,7 +25,7 @@ def test_the_ends_are_those_of_the_support():
     assert_array_equal(cdt(samples=[3, 1, 2], weights=[0, 1, 1], points=[0, 1]), [1, 2])
 
 
-def test_an_atom_on_a_bin_of_width_zero():
+def test_a_bin_of_width_zero_is_an_atom():
     assert_array_equal(cdt([1, 2, 1], [0, 1, 1, 2], points=[0.125, 0.25, 0.5, 0.75, 0.875]), [0.5, 1, 1, 1, 1.5])
 
 
@@ -39,14 +39,14 @@ def test_huge_and_tiny_masses_neither_overflow_nor_vanish(mass):
     assert np.isfinite(radoncdt.max_nrcdt(cloud)).all()
 
 
-def test_of_the_reference_itself_is_the_identity():
+def test_the_cdt_of_the_reference_itself_is_the_identity():
     mass, edges = [1, 3, 2], [0.0, 1, 2, 4]
     points = np.linspace(0.1, 3.9, 20)
     assert_allclose(cdt(mass, edges, reference=(mass, edges), points=points), points, rtol=1e-14)
 
 
 @pytest.mark.parametrize("rho", [stats.norm(2, 3), stats.expon(), stats.uniform(-1, 5)])
-def test_to_a_uniform_measure_is_the_cumulative_function_of_the_reference(rho):
+def test_the_cdt_of_a_uniform_measure_is_the_cumulative_function_of_the_reference(rho):
     points = rho.ppf(np.linspace(0.001, 0.999, 50))
     assert_allclose(cdt([1], [0, 1], reference=rho, points=points), rho.cdf(points), rtol=1e-12)
 
@@ -63,7 +63,7 @@ def test_default_points_are_the_quantiles_of_the_reference():
 
 
 @given(st.integers(0, 10**6))
-def test_of_samples_equals_the_definition(seed):
+def test_the_cdt_of_samples_equals_the_definition(seed):
     rng = np.random.default_rng(seed)
     n = rng.integers(1, 10)
     places, weights = rng.integers(-3, 4, n).astype(float), rng.integers(0, 3, n) + (np.arange(n) == 0)
@@ -72,12 +72,12 @@ def test_of_samples_equals_the_definition(seed):
     assert_array_equal(cdt(samples=places, weights=weights, points=points), expected)
 
 
-def test_at_one_point_is_a_number():
+def test_the_cdt_at_one_point_is_a_number():
     assert cdt([1, 1], [0, 1, 2], points=0.5) == 1
     assert cdt(samples=[1, 2], points=0.25).shape == ()
 
 
-def test_keeps_leading_axes_and_the_shape_of_the_points():
+def test_the_cdt_keeps_leading_axes_and_the_shape_of_the_points():
     rng = np.random.default_rng(0)
     mass, edges = rng.random((2, 3, 5)), np.arange(6.0)
     points = rng.random((4, 7))
@@ -94,7 +94,7 @@ def test_keeps_leading_axes_and_the_shape_of_the_points():
     )
 
 
-def test_of_a_radon_transform_is_the_rcdt():
+def test_the_cdt_of_a_radon_transform_is_the_rcdt():
     image = np.random.default_rng(1).random((20, 30))
     masses, edges = radoncdt.radon(image, n_angles=6)
     rcdt = radoncdt.rcdt(image, n_angles=6, n_levels=16)
@@ -151,7 +151,7 @@ def test_of_a_radon_transform_is_the_rcdt():
         ({"samples": [1], "reference": ([[1]], [0, 1])}, ValueError, "`reference` must be one measure"),
     ],
 )
-def test_refuses(arguments, error, message):
+def test_invalid_arguments_are_refused(arguments, error, message):
     options = {name: value for name, value in arguments.items() if name not in ("mass", "edges")}
     with pytest.raises(error, match=message):
         cdt(arguments.get("mass"), arguments.get("edges"), **options)

@@ -16,12 +16,12 @@ SOURCE = Path(_kernels.__file__).parent
 
 
 def config(code="", **environment):
-    """What show_config tells in a new process, after some code that may prepare it."""
+    """Return the report of show_config in a new process, after some code."""
     lines = run(f"import json, radoncdt\n{code}\nprint(json.dumps(radoncdt.show_config('dict')))", **environment)
     return json.loads(lines.splitlines()[-1])
 
 
-def test_the_fastest_kernels_are_used_unless_others_are_asked_for():
+def test_the_fastest_kernels_are_used_unless_others_are_requested():
     available = config(RADONCDT_KERNELS="")["available"]
     assert config(RADONCDT_KERNELS="")["kernels"] == available[0]
     for name in available:
@@ -36,7 +36,7 @@ def test_kernels_that_do_not_exist_are_refused(name):
 
 
 def test_a_missing_library_is_replaced_by_numpy_with_one_warning(tmp_path):
-    """The first call warns, tells the factor and how to get the compiled kernels; later calls do not."""
+    """Only the first call warns. It states the factor, and how to install the compiled kernels."""
     code = f"""
 import warnings
 from pathlib import Path
@@ -70,19 +70,19 @@ def test_a_damaged_library_is_replaced_by_the_next_best(tmp_path, damaged):
     assert ("cannot be loaded" in found["missing"]) == (damaged == "baseline")
 
 
-def test_the_reason_of_an_installation_without_compiled_kernels_is_told(tmp_path):
+def test_the_reason_for_missing_compiled_kernels_is_reported(tmp_path):
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "build.json").write_text(json.dumps({"missing": "it was raining", "files": []}))
     code = f"import pathlib, radoncdt._native; radoncdt._native.FOLDER = pathlib.Path({str(tmp_path)!r}) / 'lib'"
     assert config(code, RADONCDT_KERNELS="")["missing"].startswith("it was raining; to compile them, reinstall it")
 
 
-def test_numpy_kernels_that_were_asked_for_do_not_warn():
+def test_requested_numpy_kernels_do_not_warn():
     code = "import warnings; warnings.simplefilter('error')"
     assert config(code, RADONCDT_KERNELS="numpy")["kernels"] == "numpy"
 
 
-def test_the_first_call_warns_once_also_from_threads(tmp_path):
+def test_concurrent_first_calls_warn_once(tmp_path):
     code = f"""
 import pathlib, time, warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -101,7 +101,7 @@ print(len(caught))
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["transform", "a.png", "--out", "b.csv"]])
-def test_a_wrong_choice_of_kernels_is_one_line_on_the_terminal(arguments):
+def test_an_invalid_choice_of_kernels_prints_one_line(arguments):
     done = subprocess.run(
         [sys.executable, "-m", "radoncdt", *arguments],
         capture_output=True,
@@ -112,8 +112,8 @@ def test_a_wrong_choice_of_kernels_is_one_line_on_the_terminal(arguments):
     assert done.stderr == "radoncdt: RADONCDT_KERNELS must be one of avx512, avx2, baseline, numpy, got 'fast'\n"
 
 
-def test_libraries_are_those_of_the_present_sources():
-    """See test_build.py for what happens when they are not."""
+def test_libraries_are_built_from_the_present_sources():
+    """See native/test_build.py for what happens if they are not."""
     if not (SOURCE / "_native" / "build.py").exists():
         pytest.skip("an installed package, which has no sources")
     from radoncdt._native import build

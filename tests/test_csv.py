@@ -17,7 +17,7 @@ def test_formulas_are_guarded(start):
     assert guard(f"'{start}") == f"''{start}"
 
 
-def test_other_texts_stay():
+def test_other_texts_are_unchanged():
     for text in ("", "'", "'tis", "a=b", "3-5", " x", "''", "\u2212"):
         assert guard(text) == text == unguard(text)
 
@@ -28,7 +28,7 @@ def test_guarded_texts_are_restored(text):
     assert not guard(text).startswith(tuple("=+-@\t\r\n"))
 
 
-def test_numbers_stay_numbers():
+def test_numbers_are_not_guarded():
     table = encode_table(["a", "-b"], [[-3.5, "-3.5"], [None, os.fsdecode(b"=\xe9")]])
     assert table == b"a,'-b\r\n-3.5,-3.5\r\n,'=\xe9\r\n"  # a number is not a formula
     rows = list(csv.reader(io.StringIO(table.decode("utf-8", "surrogateescape"), newline="")))

@@ -14,7 +14,7 @@ IMAGES = np.random.default_rng(0).random((6, 2, 9, 11))
 
 @pytest.mark.parametrize("name", ["rcdt", "nrcdt", "max_nrcdt", "mean_nrcdt", "pooled_nrcdt"])
 @pytest.mark.parametrize("chunks", [(2, 1, 9, 11), (6, 2, 4, 5), (1, 2, 9, 3)])
-def test_dask_arrays_give_the_same_lazily(name, chunks):
+def test_transforms_of_dask_arrays_are_lazy_and_equal(name, chunks):
     transform = getattr(radoncdt, name)
     options = {"n_angles": 6, "n_levels": 8} | ({"pool": "median"} if name == "pooled_nrcdt" else {})
     if name in ("mean_nrcdt", "pooled_nrcdt"):
@@ -27,7 +27,7 @@ def test_dask_arrays_give_the_same_lazily(name, chunks):
     assert_array_equal(lazy.compute(), expected)
 
 
-def test_nothing_is_computed_before_it_is_asked_for():
+def test_nothing_is_computed_before_it_is_requested():
     def fail(_):
         raise AssertionError
 
@@ -38,18 +38,18 @@ def test_nothing_is_computed_before_it_is_asked_for():
         lazy.compute()
 
 
-def test_a_single_image_works():
+def test_a_single_image_is_transformed():
     image = da.from_array(IMAGES[0, 0], chunks=4)
     assert_array_equal(radoncdt.nrcdt(image, n_angles=4).compute(), radoncdt.nrcdt(IMAGES[0, 0], n_angles=4))
 
 
-def test_images_are_positional_as_for_other_arrays():
+def test_images_are_positional_only_as_for_other_arrays():
     for images in (IMAGES, da.from_array(IMAGES, chunks=2)):
         with pytest.raises(TypeError, match="positional"):
             radoncdt.nrcdt(images=images)
 
 
-def test_wrong_options_are_refused_at_once():
+def test_invalid_options_are_refused_immediately():
     images = da.from_array(IMAGES, chunks=2)
     with pytest.raises(ValueError, match="`n_angles` must be at least 1"):
         radoncdt.rcdt(images, n_angles=0)

@@ -31,7 +31,7 @@ def test_opposite_directions_have_the_same_shares(degrees):
     assert_allclose(Directions(angles + np.pi).shares, Directions(angles).shares, atol=1e-9)
 
 
-def test_shares_reach_to_the_middle_between_neighbours():
+def test_shares_extend_to_the_middle_between_neighbours():
     assert_allclose(Directions(np.deg2rad([10, 190 + 20, 110])).shares, np.array([90 + 10, 20 + 80, 80 + 80]) / 360)
 
 
@@ -66,6 +66,6 @@ def test_whitening_turns_directions_to_the_narrow_side():
 
 
 @pytest.mark.parametrize("angles", [[], [[0, 1]], 0.5])
-def test_angles_are_one_dimensional(angles):
+def test_angles_must_be_one_dimensional(angles):
     with pytest.raises(ValueError, match="`angles` must be one-dimensional and not empty"):
         Directions(angles)

@@ -1,15 +1,15 @@
-"""Transport distances against SciPy, POT, closed forms and a slow twin; metric properties; bad input."""
+"""Transport distances: SciPy, POT, closed forms and a slow reference; metric properties; invalid input."""
 
 import numpy as np
 import ot
 import pytest
 import reference
-from drawn import clouds, images
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 from scipy.integrate import quad
+from strategies import clouds, images
 
 import radoncdt
 from radoncdt import PointCloud
@@ -45,32 +45,32 @@ def bins(draw, most=12):
 
 
 @given(a=points(), b=points(), p=POWERS)
-def test_wasserstein_of_points_is_its_slow_twin(a, b, p):
+def test_wasserstein_of_points_equals_the_slow_reference(a, b, p):
     expected = reference.wasserstein_of_points(*a, *b, p)
     assert_allclose(radoncdt.wasserstein(a, b, p), expected, rtol=1e-9, atol=1e-9)
 
 
 @given(a=points(), b=points())
-def test_wasserstein_1_is_that_of_scipy(a, b):
+def test_wasserstein_1_equals_that_of_scipy(a, b):
     expected = stats.wasserstein_distance(a[0], b[0], a[1], b[1])
     assert_allclose(radoncdt.wasserstein(a, b, 1), expected, rtol=1e-9, atol=1e-9)
 
 
 @given(a=points(), b=points(), p=st.floats(1, 5))
-def test_wasserstein_of_points_is_that_of_pot(a, b, p):
+def test_wasserstein_of_points_equals_that_of_pot(a, b, p):
     u, v = a[1] / a[1].sum(), b[1] / b[1].sum()
     expected = ot.wasserstein_1d(a[0], b[0], u, v, p=p) ** (1 / p)
     assert_allclose(radoncdt.wasserstein(a, b, p), expected, rtol=1e-6, atol=1e-6)
 
 
 @given(a=st.one_of(bins(), points()), b=bins(), p=st.sampled_from([1, 1.5, 2, 3, 10]))
-def test_wasserstein_of_bins_is_the_integral_over_the_levels(a, b, p):
-    """Midpoint rule on very many levels; its error is what the tolerance allows."""
+def test_wasserstein_of_bins_equals_the_integral_over_the_levels(a, b, p):
+    """The integral uses the midpoint rule with many levels. The tolerance is the bound of its error."""
     levels = (np.arange(200_000) + 0.5) / 200_000
     arrays, options = (a, {}) if len(a[1]) > len(a[0]) else ((), {"samples": a[0], "weights": a[1]})
     gap = np.abs(radoncdt.cdt(*arrays, **options, points=levels) - radoncdt.cdt(*b, points=levels))
     assert_allclose(radoncdt.wasserstein(a, b, p), np.mean(gap**p) ** (1 / p), rtol=1e-4, atol=1e-4)
-    # within a step of the levels a quantile moves by its slope: the width of a bin over its share of the mass
+    # between two levels, a quantile changes by its slope: the width of a bin divided by its share of the mass
     slopes = [
         np.max(np.diff(edges)[mass > 0] / (mass[mass > 0] / mass.sum()))
         for mass, edges in (a, b)
@@ -80,8 +80,8 @@ def test_wasserstein_of_bins_is_the_integral_over_the_levels(a, b, p):
 
 
 @pytest.mark.parametrize("p", [1, 2, 3.5, 40])
-def test_wasserstein_of_uniform_laws_has_a_closed_form(p):
-    """From [0, 1] to [2, 5] the level t moves by 2 + 2t."""
+def test_wasserstein_of_uniform_distributions_has_a_closed_form(p):
+    """From [0, 1] to [2, 5], the quantile at level t moves by 2 + 2t."""
     expected = quad(lambda t: (2 + 2 * t) ** p, 0, 1)[0] ** (1 / p)
     assert_allclose(radoncdt.wasserstein(([1], [0, 1]), ([1], [2, 5]), p), expected, rtol=1e-9)
     assert radoncdt.wasserstein(([1], [0, 1]), ([1], [2, 5]), np.inf) == 4
@@ -98,8 +98,8 @@ def test_wasserstein_is_a_metric_that_grows_with_p(a, b, c, p):
 
 
 @given(a=points(), shift=st.floats(-50, 50), scale=st.floats(0.1, 10), p=POWERS)
-def test_wasserstein_of_shifts_and_scales(a, shift, scale, p):
-    """A shift moves every level alike; scales of both scale the distance."""
+def test_wasserstein_follows_shifts_and_scales(a, shift, scale, p):
+    """A shift moves all quantiles equally. Scaling both measures scales the distance."""
     moved = a[0] + shift, a[1]
     assert_allclose(radoncdt.wasserstein(a, moved, p), abs(shift), rtol=1e-9, atol=1e-12)
     b = RNG.normal(size=5), np.ones(5)
@@ -108,7 +108,7 @@ def test_wasserstein_of_shifts_and_scales(a, shift, scale, p):
 
 
 def test_rounding_of_weights_does_not_pair_neighbours():
-    """0.1 + 0.1 + 0.1 is not 0.3: the sliver of mass must not count as moved from one point to the next."""
+    """0.1 + 0.1 + 0.1 is not 0.3. The difference must not count as mass that moves from one point to the next."""
     a, b = ([0, 1, 2], [0.1, 0.1, 0.1]), ([0, 1, 2], [1, 1, 1])
     assert radoncdt.wasserstein(a, b, np.inf) == 0
 
@@ -130,8 +130,8 @@ def test_sums_of_many_weights_do_not_drift():
     assert radoncdt.wasserstein((x, np.full(x.size, 0.1)), x, np.inf) == 0
 
 
-def test_small_masses_count_at_either_end():
-    for places, weights in (([0, 1e12], [1, 5e-13]), ([-1e12, 0], [5e-13, 1])):  # a level is known to 1e-16
+def test_small_masses_count_at_both_ends():
+    for places, weights in (([0, 1e12], [1, 5e-13]), ([-1e12, 0], [5e-13, 1])):  # levels have a precision of 1e-16
         assert_allclose(radoncdt.wasserstein((places, weights), [0.0], 1), 0.5, rtol=1e-3)
     assert radoncdt.wasserstein(([0, 100], [1, 1e-13]), [0.0], np.inf) == 100
 
@@ -164,7 +164,7 @@ def test_huge_and_tiny_masses_neither_overflow_nor_vanish(mass):
         ([1], True, TypeError, "`p` must be a number, got True"),
     ],
 )
-def test_wasserstein_refuses(a, p, error, message):
+def test_wasserstein_refuses_invalid_input(a, p, error, message):
     with pytest.raises(error, match=message):
         radoncdt.wasserstein(a, [0, 1], p)
 
@@ -173,7 +173,7 @@ def test_wasserstein_refuses(a, p, error, message):
 
 
 @pytest.mark.parametrize("p", [1, 2, 3])
-def test_sliced_wasserstein_is_that_of_pot_within_its_monte_carlo_error(p):
+def test_sliced_wasserstein_equals_that_of_pot_within_its_monte_carlo_error(p):
     x, y = RNG.normal(size=(40, 2)), RNG.normal(size=(50, 2)) * [2, 0.5] + [1, 0]
     u, v = RNG.random(40) + 0.1, RNG.random(50) + 0.1
     u, v = u / u.sum(), v / v.sum()
@@ -183,7 +183,7 @@ def test_sliced_wasserstein_is_that_of_pot_within_its_monte_carlo_error(p):
     mean, error = np.mean(powers), np.std(powers) / np.sqrt(n)
     exact = radoncdt.sliced_wasserstein(PointCloud(x, u), PointCloud(y, v), p) ** p
     assert abs(exact - mean) < 4 * error
-    theta = log["projections"]  # and in POT's own directions to rounding
+    theta = log["projections"]  # in POT's own directions, they agree up to rounding
     same = radoncdt.sliced_wasserstein(PointCloud(x, u), PointCloud(y, v), p, angles=np.arctan2(theta[1], theta[0]))
     assert_allclose(same**p, mean, rtol=1e-9)
 
@@ -197,8 +197,8 @@ def test_shifts_of_clouds_have_a_closed_form(cloud, shift):
     assert_allclose(radoncdt.sliced_wasserstein(cloud, moved, np.inf), size, rtol=1e-3, atol=1e-9)
 
 
-def test_shifts_of_images_by_whole_pixels_have_it_too():
-    """The strips move along by a fraction of a strip: that is the discretisation."""
+def test_shifts_of_images_by_whole_pixels_have_a_closed_form():
+    """The strips move by a fraction of a strip, which causes a discretisation error."""
     image = np.zeros((60, 60))
     image[20:35, 10:40] = RNG.random((15, 30))
     moved = np.roll(image, (4, 12), axis=(0, 1))
@@ -209,7 +209,7 @@ def test_shifts_of_images_by_whole_pixels_have_it_too():
 
 @given(cloud=clouds(), scale=st.floats(0.2, 5))
 def test_dilations_have_a_closed_form(cloud, scale):
-    """x ↦ cx moves the level t of R_θ by (c − 1) times its quantile: SW_2² = (c − 1)² ∫ |x|² dμ / 2."""
+    """x ↦ cx moves each quantile of R_θ by (c − 1) times itself, so SW_2² = (c − 1)² ∫ |x|² dμ / 2."""
     moved = radoncdt.push_forward(cloud, scale * np.eye(2))
     second = np.average((cloud.points**2).sum(axis=1), weights=cloud.weights)
     expected = abs(scale - 1) * np.sqrt(second / 2)
@@ -228,10 +228,10 @@ def test_gaussians_have_a_closed_form():
     expected = np.sqrt(np.mean((10 * c - 5 * s) ** 2 + spread**2))
     assert_allclose(
         radoncdt.sliced_wasserstein(first, second), expected, rtol=1e-3
-    )  # measured 6e-4: the frame cuts tails
+    )  # measured: 6e-4, because the frame cuts off tails
 
 
-def test_it_is_the_distance_of_the_rcdt_up_to_the_levels():
+def test_sliced_wasserstein_is_the_distance_of_rcdts_up_to_the_levels():
     a, b = np.zeros((2, 40, 40))
     a[5:20, 5:30], b[10:35, 20:30] = 1, 1
     fine = [radoncdt.rcdt(x, n_angles=32, n_levels=4096) for x in (a, b)]
@@ -239,8 +239,8 @@ def test_it_is_the_distance_of_the_rcdt_up_to_the_levels():
     assert_allclose(radoncdt.sliced_wasserstein(a, b, n_angles=32), expected, rtol=1e-5)
 
 
-def test_an_image_is_near_the_points_in_its_pixels():
-    """A pixel is a square, so each of its points is at most half a diagonal from its centre; strips blur as much."""
+def test_an_image_is_close_to_the_points_in_its_pixels():
+    """Each point of a pixel is at most half a diagonal from its centre, and strips blur by the same amount."""
     image = RNG.random((12, 9))
     i, j = np.indices(image.shape)
     cloud = PointCloud(np.stack([j.ravel() - 4, 5.5 - i.ravel()], axis=1), image.ravel())
@@ -278,12 +278,12 @@ def test_pairwise_distances_of_a_stack_do_not_depend_on_threads():
         (None, TypeError, "`mu` must hold numbers"),
     ],
 )
-def test_sliced_wasserstein_refuses(mu, error, message):
+def test_sliced_wasserstein_refuses_invalid_input(mu, error, message):
     with pytest.raises(error, match=message):
         radoncdt.sliced_wasserstein(mu, np.ones((3, 3)))
 
 
-def test_pairwise_distances_refuse():
+def test_pairwise_distances_refuse_invalid_input():
     good = np.ones((2, 3, 3))
     with pytest.raises(ValueError, match=r"`B\[1\]` must have mass"):
         radoncdt.sliced_wasserstein_distances(good, [good[0], np.zeros((3, 3))])

@@ -1,4 +1,4 @@
-"""What the documents say is what happens."""
+"""The documents agree with the code: examples run, links exist, and figures are measured."""
 
 import re
 import runpy
@@ -12,17 +12,16 @@ import pytest
 import radoncdt
 from radoncdt import datasets
 from radoncdt.reproduction import Cell, labels, robustness
-from radoncdt.reproduction.classifiers import measure_cells
 from radoncdt.reproduction.measurement import summarise
-from radoncdt.reproduction.protocol import Draw
+from radoncdt.reproduction.protocol import Draw, measure_cells
 from radoncdt.reproduction.tables import TABLES, find_printed
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 
 
-def run_python_in(text):
-    """Run the blocks of Python in a document one after the other, and return what they named."""
+def run_blocks(text):
+    """Run the blocks of Python in a document in order, and return the names that they define."""
     names = {}
     for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
         exec(code, names)
@@ -30,7 +29,7 @@ def run_python_in(text):
 
 
 def test_the_python_in_the_readme_runs(capsys):
-    names = run_python_in(README)
+    names = run_blocks(README)
     square, triangle = np.linalg.norm(names["features"] - names["query"], axis=1)
     assert triangle < 0.05 < 0.5 < square
     printed = capsys.readouterr().out
@@ -44,37 +43,38 @@ def test_the_python_in_the_readme_runs(capsys):
 
 def test_the_tutorial_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names = run_python_in((ROOT / "docs" / "tutorial.md").read_text())
+    names = run_blocks((ROOT / "docs" / "tutorial.md").read_text())
     assert (tmp_path / "pipeline.png").stat().st_size > 10_000
     assert names["halfway"].shape == (64, 64)
     np.testing.assert_allclose(names["ink"], names["triangle"], atol=1e-6)
 
 
-def test_the_python_past_the_paper_runs():
-    names = run_python_in((ROOT / "docs" / "beyond.md").read_text())
+def test_the_python_beyond_the_paper_runs():
+    names = run_blocks((ROOT / "docs" / "beyond.md").read_text())
     assert names["still"].shape == (8 * 64,)
 
 
 def test_the_python_about_catalogues_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names = run_python_in((ROOT / "docs" / "catalogue.md").read_text())
+    names = run_blocks((ROOT / "docs" / "catalogue.md").read_text())
     assert len(names["found"].matches) == 3
     assert names["found"].matches[0].file == f"tracings/{names['marks'].queries(1, rng=1).marks[0]}.png"
 
 
 def test_the_python_about_scale_runs():
     pytest.importorskip("dask.array")
-    names = run_python_in((ROOT / "docs" / "scale.md").read_text())
+    names = run_blocks((ROOT / "docs" / "scale.md").read_text())
     assert names["features"].shape == (1000, 64)
 
 
+# header of the table of the study of robustness
 STUDY = "| method | aff 5 / 10 | elastic 5 / 10 | salt 5 / 10 | all 5 / 10 | LinMNIST-10 11 / 25 / 50 |"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["elastic", "salt"])
 def test_the_figures_of_the_study_of_robustness_are_measured(name):
-    """Those of registration on two of the sets; the others are measured alike."""
+    """Only registration on two of the sets is measured; the other figures are measured in the same way."""
     lines = (ROOT / "docs" / "beyond.md").read_text().splitlines()
     title, _, *rows = [line.strip("| ").split(" | ") for line in lines[lines.index(STUDY) :]]
     column = title.index(f"{labels.SETS[name]} 5 / 10")
@@ -96,9 +96,9 @@ def test_links_and_names_in_documents_exist(path):
     text = path.read_text()
     for target in re.findall(r"\]\(([^)#]+)\)", re.sub(r"`[^`\n]*`", "", text)):
         assert target.startswith("https://") or (path.parent / target).exists(), target
-    tests = {p.name: p.read_text() for p in (ROOT / "tests").rglob("*.py")}
+    tests = {p: p.read_text() for p in (ROOT / "tests").rglob("*.py")}  # files in two folders may have the same name
     for file in re.findall(r"`tests/(\w+\.py)", text):
-        assert file in tests, file
+        assert any(path.name == file for path in tests), file
     for name in re.findall(r"\b(test_\w+)\b(?!\.py)", text):
         assert any(f"def {name}(" in code for code in tests.values()), name
 
@@ -110,6 +110,7 @@ def test_every_public_name_is_in_the_readme_or_the_method():
 
 
 def run_example(monkeypatch, *arguments):
+    """Run examples/recognise_shapes.py; return its exit code."""
     script = ROOT / "examples" / "recognise_shapes.py"
     monkeypatch.setattr(sys, "argv", [str(script), *arguments])
     with pytest.raises(SystemExit) as exit_:
@@ -125,7 +126,7 @@ def test_the_table_in_the_readme_is_what_the_example_prints(monkeypatch, capsys)
         assert line.strip() in printed
 
 
-def test_the_example_refuses_no_copies(monkeypatch, capsys):
+def test_the_example_refuses_zero_copies(monkeypatch, capsys):
     assert run_example(monkeypatch, "--copies", "0") == 2
     assert "--copies must be at least 1, got 0" in capsys.readouterr().err
 
@@ -135,6 +136,7 @@ def test_the_example_refuses_no_copies(monkeypatch, capsys):
 FEATURES = {label: name for name, label in labels.FEATURES.items()}
 NORMS = {label: name for name, label in labels.NORMS.items()}
 DATASETS = {label: name for name, label in labels.DATASETS.items()}
+# columns of the published protocol
 PUBLISHED = (
     "10 maps for all images",
     "the canvas stays as it is",
@@ -142,6 +144,7 @@ PUBLISHED = (
     "πk/n in [0, π)",
     "solved to the end",
 )
+# columns of variants, and how their cells differ from the published protocol
 OTHERWISE = {
     "enlarged by each step, and resized": {"variant": "fit canvas"},
     "over [0, π) alone": {"variant": "half circle"},
@@ -151,15 +154,15 @@ OTHERWISE = {
 }
 
 
-def tables(text):
-    """The tables of a document, each a list of rows by the names of the columns."""
+def read_tables(text):
+    """Read the tables of a document, each a list of rows by the names of the columns."""
     for block in re.findall(r"(?:^\|.*\|\n)+", text, re.MULTILINE):
         header, _, *rows = ([cell.strip() for cell in line.strip("|\n").split("|")] for line in block.splitlines())
         yield [dict(zip(header, row)) for row in rows]
 
 
-def cell_of(table, label, angles, size):
-    """The cell of a table with a feature, or a dataset and a norm, as the documents name them."""
+def find_cell(table, label, angles, size):
+    """Find the cell of a table with a feature, or a data set and a norm, by the labels in the documents."""
     first, _, second = label.partition(" ")
     if second in NORMS:
         dataset = DATASETS[first]
@@ -169,9 +172,9 @@ def cell_of(table, label, angles, size):
     return Cell(table, "published", dataset, FEATURES[first], None, "svm", int(second) if second else angles, size)
 
 
-def claims_of_tables(text):
-    """From the paper's tables in the document: cell, what is said of it."""
-    for rows in tables(text):
+def list_table_claims(text):
+    """List the cells of the paper's tables in a document, with what the document states about them."""
+    for rows in read_tables(text):
         first, *labels = rows[0]
         if first in ("angles", "class size") and "(" in rows[0][labels[0]]:
             table = "table2" if first == "angles" else "table4" if "R-CDT 32" in labels else "table3"
@@ -182,31 +185,34 @@ def claims_of_tables(text):
                     parts = re.fullmatch(r"([\d.]+)(?:, max ([\d.]+))? \(([\d.]+)\)(\*?)", row[label])
                     ours, largest, printed, star = parts.groups()
                     claim = {"mean": ours, "paper": printed, "max": largest, "star": bool(star)}
-                    yield cell_of(table, label, *place), claim
+                    yield find_cell(table, label, *place), claim
 
 
-def claims_of_variants(text):
-    for rows in tables(text):
+def list_variant_claims(text):
+    """List the cells in the tables of variants, with what the document states about them."""
+    for rows in read_tables(text):
         if "paper" in rows[0]:
             (published,) = set(PUBLISHED) & set(rows[0])
             (otherwise,) = set(OTHERWISE) & set(rows[0])
             for row in rows:
                 angles = None if row["angles"] == "–" else int(row["angles"])
-                cell = cell_of(f"table{row['table']}", row["feature"], angles, int(row["class size"]))
+                cell = find_cell(f"table{row['table']}", row["feature"], angles, int(row["class size"]))
                 yield cell, {"mean": row[published], "paper": row["paper"]}
                 yield replace(cell, **OTHERWISE[otherwise]), {"mean": row[otherwise]}
 
 
-def claims_of_ties(text):
-    for rows in tables(text):
+def list_tie_claims(text):
+    """List the cells in the table of ties, with what the document states about them."""
+    for rows in read_tables(text):
         for row in rows if "ties, 10 maps for all images" in rows[0] else ():
-            cell = cell_of("table4", "Euclidean", None, int(row["class size"]))
+            cell = find_cell("table4", "Euclidean", None, int(row["class size"]))
             yield cell, {"ties": row["ties, 10 maps for all images"]}
             yield replace(cell, protocol="independent"), {"ties": row["ties, a map for each image"]}
 
 
-def claims_of_readme():
-    for rows in tables(README):
+def list_readme_claims():
+    """List the cells in the table of the README, with what it states about them."""
+    for rows in read_tables(README):
         for row in rows if "class size" in rows[0] else ():
             for protocol, suffix in (("published", ""), ("independent", ", independent maps")):
                 for name, feature, angles in (("mNR-CDT", "mnrcdt", 32), ("pixels", "euclidean", None)):
@@ -218,9 +224,9 @@ def claims_of_readme():
 @pytest.mark.slow
 @pytest.mark.parametrize(("table", "least"), [("table2", 28 + 50), ("table3", 36 + 4 + 12), ("table4", 45 + 40 + 20)])
 def test_the_figures_of_the_reproduction_are_measured(table, least):
-    """Every figure in tables of docs/reproduction.md and of the README, with ten draws of seed 0."""
+    """Every figure in the tables of docs/reproduction.md and of the README is that of ten draws of seed 0."""
     text = (ROOT / "docs" / "reproduction.md").read_text()
-    every = [*claims_of_tables(text), *claims_of_variants(text), *claims_of_ties(text), *claims_of_readme()]
+    every = [*list_table_claims(text), *list_variant_claims(text), *list_tie_claims(text), *list_readme_claims()]
     claims = [(cell, claim) for cell, claim in every if cell.table == table]
     assert len(claims) >= least
     digits, draws = datasets.load_mnist(), {}

@@ -20,7 +20,7 @@ def test_a_file_is_replaced_when_it_is_complete(tmp_path):
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
-def test_a_failure_leaves_the_file_and_no_other(tmp_path, error):
+def test_a_failure_leaves_the_old_file_and_no_temporary_file(tmp_path, error):
     path = tmp_path / "a.txt"
     path.write_bytes(b"before")
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import reference
-from drawn import clouds, images, matrices
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from strategies import clouds, images, matrices
 
 import radoncdt
 from radoncdt import _geometry as geometry
@@ -35,13 +35,13 @@ def test_whitened_directions_are_those_of_the_inverse_root(matrix, angles):
 
 
 def test_a_singular_covariance_has_whitened_directions():
-    """They are perpendicular to the line, except for those along it."""
+    """They are perpendicular to the line, except for directions along it."""
     cosines, sines = geometry.whiten_directions(np.array([0.6, -0.8]), np.array([0.8, 0.6]), np.diag([1.0, 0.0]))
     assert_allclose([cosines, sines], [[0, 0], [1, 1]])
 
 
 @given(ANGLES)
-def test_rotations(angle):
+def test_rotations_turn_counterclockwise(angle):
     matrix = geometry.rotation(angle)
     assert_allclose(matrix @ matrix.T, np.eye(2), atol=1e-15)
     assert_allclose(np.linalg.det(matrix), 1)
@@ -50,14 +50,14 @@ def test_rotations(angle):
 
 
 def test_vectors_become_rows_and_columns():
-    assert_array_equal(geometry.XY_TO_ROW_COLUMN @ [1, 0], [0, 1])  # to the right is the next column
-    assert_array_equal(geometry.XY_TO_ROW_COLUMN @ [0, 1], [-1, 0])  # upwards is the row before
+    assert_array_equal(geometry.XY_TO_ROW_COLUMN @ [1, 0], [0, 1])  # one step to the right is the next column
+    assert_array_equal(geometry.XY_TO_ROW_COLUMN @ [0, 1], [-1, 0])  # one step up is the previous row
     with pytest.raises(ValueError, match="read-only"):
         geometry.XY_TO_ROW_COLUMN[0, 0] = 1
 
 
 @given(images(), st.tuples(*[st.integers(0, 5)] * 4))
-def test_boxes_hold_all_ink_and_nothing_around_it(image, pad):
+def test_boxes_contain_all_ink_and_nothing_around_it(image, pad):
     padded = np.pad(image, [pad[:2], pad[2:]])
     box = padded[geometry.ink_box(padded)]
     assert np.count_nonzero(box) == np.count_nonzero(image)
@@ -70,7 +70,7 @@ def test_the_box_of_an_image_without_ink_is_empty():
 
 
 @given(images())
-def test_the_other_half_of_the_circle_follows(image):
+def test_the_other_half_of_the_circle_follows_from_the_first(image):
     half = radoncdt.nrcdt(image, n_angles=5, n_levels=6)
     angles = radoncdt.equispaced_angles(5)
     full = geometry.full_circle(half)

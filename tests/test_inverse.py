@@ -1,14 +1,14 @@
-"""Inverses: exact where they can be, round trips, morphing, bad input."""
+"""Inverses: exact cases, round trips, interpolation, invalid input."""
 
 import numpy as np
 import pytest
 import reference
-from drawn import images
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 from scipy.interpolate import PchipInterpolator
+from strategies import images
 
 import radoncdt
 from radoncdt import PointCloud
@@ -48,9 +48,9 @@ def test_masses_between_values_of_the_transform_are_exact(seed, n):
 
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 12))
-def test_inverse_cdt_is_its_slow_twin(seed, n):
+def test_inverse_cdt_equals_the_slow_reference(seed, n):
     rng = np.random.default_rng(seed)
-    steps = rng.random(n) * rng.choice([0, 1e-17, 1, 1, 1], n)  # some atoms, of values equal or nearly so
+    steps = rng.random(n) * rng.choice([0, 1e-17, 1, 1, 1], n)  # some atoms: values that are equal or nearly equal
     values = np.cumsum(steps)
     levels = np.sort(rng.random(n))
     edges = np.sort(rng.uniform(values[0] - 1, values[-1] + 1, 15))
@@ -58,9 +58,9 @@ def test_inverse_cdt_is_its_slow_twin(seed, n):
     assert_allclose(radoncdt.inverse_cdt(values, edges, points=levels), expected, atol=1e-12)
 
 
-def test_inside_it_is_the_monotone_cubic_of_scipy():
+def test_inverse_cdt_is_the_monotone_cubic_of_scipy_inside():
     values, levels = np.cumsum(RNG.random(12) + 0.1), radoncdt.quantile_levels(12)
-    edges = np.linspace(values[1], values[-2], 40)  # SciPy treats the outermost intervals otherwise
+    edges = np.linspace(values[1], values[-2], 40)  # SciPy treats the outermost intervals differently
     expected = np.diff(PchipInterpolator(values, levels)(edges))
     assert_allclose(radoncdt.inverse_cdt(values, edges), expected, atol=1e-12)
 
@@ -68,10 +68,10 @@ def test_inside_it_is_the_monotone_cubic_of_scipy():
 @pytest.mark.parametrize(
     ("law", "tolerance"), [(stats.norm(3, 2), 7e-4), (stats.uniform(1, 4), 1e-12), (stats.semicircular(0, 2), 8e-4)]
 )
-def test_tails_go_on_as_the_density_bends(law, tolerance):
-    """Bins beyond the outermost values, at the levels 1/128 and 127/128, get what the law has there.
+def test_tails_continue_the_curvature_of_the_density(law, tolerance):
+    """Bins beyond the outermost values, at the levels 1/128 and 127/128, get the mass of the distribution there.
 
-    Measured .0006 and .0007; flat tails would be wrong by .0020 and .0012.
+    Measured: 0.0006 and 0.0007. The errors of flat tails would be 0.0020 and 0.0012.
     """
     values = law.ppf(radoncdt.quantile_levels(64))
     low, high = law.ppf([1e-5, 1 - 1e-5])
@@ -87,12 +87,12 @@ def test_the_scale_of_the_values_does_not_matter(scale):
     assert_allclose(radoncdt.inverse_cdt([0, 1e-320], [-1, 0, 1]).sum(), 1)
 
 
-def test_an_atom_is_in_the_bin_left_of_it():
+def test_an_atom_on_an_edge_belongs_to_the_bin_on_its_left():
     values = radoncdt.cdt(samples=[1, 3], points=[0.2, 0.4, 0.6, 0.8])
     assert_allclose(radoncdt.inverse_cdt(values, [0, 1, 2, 3, 4], points=[0.2, 0.4, 0.6, 0.8]), [0.4, 0.1, 0.5, 0])
 
 
-def test_inverse_cdt_knows_references_and_batches():
+def test_inverse_cdt_takes_references_and_batches():
     normal = stats.norm()
     points = np.linspace(-3, 3, 40)
     edges = np.linspace(-5, 20, 30)
@@ -117,7 +117,7 @@ def test_inverse_cdt_knows_references_and_batches():
         ([0, 1], [0, 1], {"reference": ([1], [0, 0])}, "`reference` must have no atoms"),
     ],
 )
-def test_inverse_cdt_refuses(values, edges, options, message):
+def test_inverse_cdt_refuses_invalid_input(values, edges, options, message):
     with pytest.raises(ValueError, match=message):
         radoncdt.inverse_cdt(values, edges, **options)
 
@@ -126,27 +126,27 @@ def test_inverse_cdt_refuses(values, edges, options, message):
 
 
 def test_filtered_back_projection_inverts_radon():
-    # measured .0021 and .041; the disc has an edge that pixels cannot show
+    # measured: 0.0021 and 0.041, because pixels cannot show the edge of the disc
     for image, limit in ((GAUSSIAN, 0.0025), (DISC, 0.045)):
         again = radoncdt.filtered_back_projection(*radoncdt.radon(image, angles=ANGLES), ANGLES, image.shape)
         assert error(again, image) < limit
 
 
-def test_filtered_back_projection_takes_the_angles_in_any_order_and_opposites():
+def test_filtered_back_projection_takes_angles_in_any_order_and_opposites():
     angles = RNG.permutation(ANGLES + np.pi * RNG.integers(-2, 3, ANGLES.size))
     again = radoncdt.filtered_back_projection(*radoncdt.radon(GAUSSIAN, angles=angles), angles, GAUSSIAN.shape)
     assert error(again, GAUSSIAN) < 0.0025
 
 
-def test_uneven_angles_count_by_their_share():
+def test_uneven_angles_are_weighted_by_their_share():
     angles = np.concatenate([np.linspace(0, np.pi / 2, 150, endpoint=False), np.linspace(np.pi / 2, np.pi, 90)[:-1]])
     again = radoncdt.filtered_back_projection(*radoncdt.radon(GAUSSIAN, angles=angles), angles, GAUSSIAN.shape)
     assert error(again, GAUSSIAN) < 0.01
 
 
 @pytest.mark.parametrize("n_levels", [64, 128])
-def test_round_trips(n_levels):
-    """The limits asked for are .06 and .2."""
+def test_round_trips_restore_the_image(n_levels):
+    """The required limits are 0.06 and 0.2."""
     for image, limit in ((GAUSSIAN, 0.03), (DISC, 0.04)):
         again = radoncdt.inverse_rcdt(radoncdt.rcdt(image, n_angles=180, n_levels=n_levels), image.shape)
         assert error(again, image) < limit
@@ -155,7 +155,7 @@ def test_round_trips(n_levels):
 
 
 @given(image=images(shapes=st.tuples(st.integers(1, 30), st.integers(1, 30))))
-def test_what_comes_back_is_a_measure_in_place(image):
+def test_the_inverse_is_a_measure_of_mass_one_with_the_given_shape(image):
     again = radoncdt.inverse_rcdt(radoncdt.rcdt(image, n_angles=30), image.shape)
     assert again.shape == image.shape
     assert again.min() >= 0
@@ -171,19 +171,19 @@ def test_inverse_rcdt_keeps_leading_axes_and_frames():
         assert error(image, truth) < 0.06
 
 
-def test_rows_are_checked_one_by_one():
+def test_each_row_is_checked():
     with pytest.raises(ValueError, match="`values` must not descend"):
         radoncdt.inverse_cdt([[0, 1, 0.5], [0, 1e10, 2e10]], [0, 1, 2])
 
 
-def test_inverse_rcdt_says_when_a_pixel_of_a_square_is_outside():
+def test_inverse_rcdt_warns_if_a_pixel_of_a_square_is_outside():
     features = radoncdt.rcdt(np.ones((20, 20)), n_angles=180)
     with pytest.warns(UserWarning, match="outside the shape"):
         again = radoncdt.inverse_rcdt(features, (18, 18))
     assert again.sum() < 0.9
 
 
-def test_inverse_rcdt_says_when_mass_is_outside():
+def test_inverse_rcdt_warns_if_mass_is_outside():
     features = radoncdt.rcdt(np.roll(DISC, 30, axis=1))
     with pytest.warns(UserWarning, match=r"in some direction \d+% of the mass is outside the shape \(60, 60\)"):
         radoncdt.inverse_rcdt(features, (60, 60))
@@ -203,7 +203,7 @@ def test_inverse_rcdt_says_when_mass_is_outside():
         ("text", {}, TypeError, "`features` must hold numbers"),
     ],
 )
-def test_inverse_rcdt_refuses(features, options, error_, message):
+def test_inverse_rcdt_refuses_invalid_input(features, options, error_, message):
     with pytest.raises(error_, match=message):
         radoncdt.inverse_rcdt(features, **{"shape": (8, 8), **options})
 
@@ -211,21 +211,21 @@ def test_inverse_rcdt_refuses(features, options, error_, message):
 # ---------------------------------------------------------------- interpolate
 
 
-def test_a_shift_is_moved_not_faded():
+def test_interpolation_moves_mass_instead_of_fading():
     left, right = np.roll(GAUSSIAN, -20, axis=1), np.roll(GAUSSIAN, 20, axis=1)
     middle = radoncdt.interpolate(left, right, 0.5)
     assert error(middle, GAUSSIAN) < 0.03
     assert error((left + right) / 2, GAUSSIAN) > 0.5  # a cross-fade
 
 
-def test_the_ends_are_the_images_and_the_mass_goes_evenly():
+def test_the_ends_are_the_images_and_the_mass_changes_linearly():
     result = radoncdt.interpolate(2 * GAUSSIAN, 4 * DISC, [0, 0.25, 1])
     assert_allclose(result.sum(axis=(1, 2)), [2, 2.5, 4], rtol=1e-9)
     assert error(result[0], 2 * GAUSSIAN) < 0.03
     assert error(result[2], 4 * DISC) < 0.06
 
 
-def test_clouds_and_images_of_other_sizes_mix():
+def test_clouds_and_images_of_different_sizes_can_be_interpolated():
     cloud = PointCloud(RNG.normal(size=(500, 2)) * 4, np.full(500, 1 / 500))
     assert radoncdt.interpolate(cloud, np.ones((20, 30)), [[0, 1]], n_angles=32).shape == (1, 2, 20, 30)
     assert radoncdt.interpolate(np.ones((20, 30)), np.ones((40, 10)), 0.3, n_angles=32).shape == (40, 30)
@@ -243,6 +243,6 @@ def test_clouds_and_images_of_other_sizes_mix():
         (PointCloud([(0, 0)]), PointCloud([(0, 0)]), 0, "`shape` must be given"),
     ],
 )
-def test_interpolate_refuses(a, b, t, message):
+def test_interpolate_refuses_invalid_input(a, b, t, message):
     with pytest.raises(ValueError, match=message):
         radoncdt.interpolate(a, b, t)

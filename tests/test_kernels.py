@@ -1,14 +1,14 @@
-"""Every kernel, in each implementation, compared with the method on one page or with reference.py."""
+"""Every kernel of each implementation equals the plain method in _numpy/method.py or the code in reference.py."""
 
 from itertools import pairwise
 
 import numpy as np
 import pytest
 import reference
-from drawn import ANGLES, SHAPES, images
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from strategies import ANGLES, SHAPES, images
 
 import radoncdt
 from radoncdt import _kernels
@@ -20,7 +20,7 @@ LISTS_OF_ANGLES = st.lists(ANGLES, min_size=1, max_size=6)
 
 
 def rounding(dtype, image):
-    """Bound of the error of sums over an image: 8 ulp of the largest pixel per pixel of a line."""
+    """Return the error bound of sums over an image: 8 ulp of the largest pixel per pixel of a line."""
     return 8 * np.finfo(dtype).eps * max(image.shape) * np.abs(image).max()
 
 
@@ -32,7 +32,7 @@ def test_strip_masses_equal_the_slow_sum_over_pixels(dtype, data):
     masses, edges = radoncdt.radon(image, angles=angles)
     assert masses.dtype == dtype
     assert masses.shape[1] == sum(image.shape) + 2
-    # edges are exact up to an ulp of the size of the image; an error moves at most a line of pixels across an edge
+    # edges are exact up to one ulp of the image size; an error moves at most one line of pixels across an edge
     tolerance = 8 * rounding(dtype, image) + 8 * np.finfo(float).eps * sum(image.shape) ** 2 * np.abs(image).max()
     assert_allclose(masses, method.radon(image, angles, edges), rtol=0, atol=tolerance)
 

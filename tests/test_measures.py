@@ -4,16 +4,16 @@ import pickle
 
 import numpy as np
 import pytest
-from drawn import clouds, images, matrices, shifts
 from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
+from strategies import clouds, images, matrices, shifts
 
 import radoncdt
 from radoncdt import PointCloud, push_forward
 
 
 class TestPointCloud:
-    def test_keeps_copies_that_cannot_be_written_to(self):
+    def test_a_cloud_keeps_read_only_copies(self):
         points, weights = np.zeros((2, 2)), np.ones(2)
         cloud = PointCloud(points, weights)
         points[:], weights[:] = 9, 9
@@ -22,12 +22,12 @@ class TestPointCloud:
         with pytest.raises(ValueError, match="read-only"):
             cloud.points[0] = 1
 
-    def test_survives_pickling(self):
+    def test_a_cloud_survives_pickling(self):
         cloud = pickle.loads(pickle.dumps(PointCloud([(0, 0), (1, 2)], [1, 3])))
         assert_array_equal(cloud.weights, [1, 3])
         assert not cloud.points.flags.writeable
 
-    def test_has_mass_one_by_default(self):
+    def test_a_cloud_has_mass_one_by_default(self):
         assert radoncdt.mass(PointCloud([(0, 0), (1, 2), (5, 5)])) == pytest.approx(1)
 
     @pytest.mark.parametrize(
@@ -51,13 +51,13 @@ class TestPointCloud:
             ([(0, 0)], [np.inf], ValueError, "`weights` must be finite, got inf"),
         ],
     )
-    def test_refuses(self, points, weights, error, message):
+    def test_invalid_points_and_weights_are_refused(self, points, weights, error, message):
         with pytest.raises(error, match=message):
             PointCloud(points, weights)
 
 
 class TestMoments:
-    def test_of_one_pixel(self):
+    def test_one_pixel_has_the_moments_of_a_square(self):
         image = np.zeros((7, 4))
         image[1, 3] = 5
         assert radoncdt.mass(image) == 5
@@ -65,7 +65,7 @@ class TestMoments:
         assert_allclose(radoncdt.covariance(image), np.eye(2) / 12, rtol=1e-15)
 
     @given(cloud=clouds(), matrix=matrices(), shift=shifts())
-    def test_follow_an_affine_map(self, cloud, matrix, shift):
+    def test_moments_follow_an_affine_map(self, cloud, matrix, shift):
         moved = push_forward(cloud, matrix, shift)
         size = np.abs(moved.points).max()
         assert_allclose(radoncdt.mass(moved), radoncdt.mass(cloud))
@@ -73,13 +73,13 @@ class TestMoments:
         expected = matrix @ radoncdt.covariance(cloud) @ matrix.T
         assert_allclose(radoncdt.covariance(moved), expected, atol=1e-13 * size**2)
 
-    def test_of_a_far_away_cloud_lose_no_digits(self):
+    def test_moments_of_a_distant_cloud_lose_no_digits(self):
         points = np.random.default_rng(0).normal(size=(50, 2))
         near, far = PointCloud(points), PointCloud(points + 2.0**20)
         assert_allclose(radoncdt.covariance(far), radoncdt.covariance(near), rtol=1e-8)
 
     @given(images())
-    def test_of_a_cloud_of_pixel_centres_differ_by_the_extent_of_a_pixel(self, image):
+    def test_moments_of_pixel_centres_differ_by_the_extent_of_a_pixel(self, image):
         rows, columns = np.nonzero(image)
         height, width = image.shape
         points = np.stack([columns - (width - 1) / 2, (height - 1) / 2 - rows], axis=1)
@@ -87,7 +87,7 @@ class TestMoments:
         assert_allclose(radoncdt.mean(image), radoncdt.mean(cloud), atol=1e-10)
         assert_allclose(radoncdt.covariance(image), radoncdt.covariance(cloud) + np.eye(2) / 12, atol=1e-8)
 
-    def test_keep_leading_axes(self):
+    def test_moments_keep_leading_axes(self):
         stack = np.ones((2, 3, 4, 5))
         assert radoncdt.mass(stack).shape == (2, 3)
         assert radoncdt.mean(stack).shape == (2, 3, 2)
@@ -98,13 +98,13 @@ class TestMoments:
         assert radoncdt.mass(np.array([[1.0, -3.0]])) == -2
 
     @pytest.mark.parametrize("function", [radoncdt.mean, radoncdt.covariance])
-    def test_refuse_negative_mass(self, function):
+    def test_moments_refuse_negative_mass(self, function):
         with pytest.raises(ValueError, match=r"`images\[1\]` must not have negative mass"):
             function([np.ones((2, 2)), np.array([[1.0, -3.0]])])
         with pytest.raises(ValueError, match="`images` must not have negative mass"):
             function(PointCloud([(0, 0), (1, 1)], [1, -1]))
 
-    def test_mass_refuses_what_float64_cannot_hold(self):
+    def test_mass_refuses_sums_beyond_float64(self):
         with pytest.raises(ValueError, match="`images` must have a mass that float64 can hold"):
             radoncdt.mass(np.full((5, 5), 1e308))
 

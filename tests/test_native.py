@@ -31,18 +31,18 @@ def test_every_function_of_the_header_is_declared_in_python():
     assert {name: kinds for name, kinds in declared.items() if kinds} == _native._SIGNATURES
 
 
-def constant(name, file):
-    """The text of a constant in C++."""
+def read_constant(name, file):
+    """Read the text of a constant in C++."""
     (value,) = re.findall(rf"\bconstexpr .*?\b{name} = ([^;,]+)[;,]", source(file))
     return value
 
 
-def test_vectors_and_frequencies_agree():
-    lanes = eval(constant("LANES", "vectors.h").replace("sizeof(T)", "4"))  # of float
+def test_vector_lengths_and_frequencies_agree():
+    lanes = eval(read_constant("LANES", "vectors.h").replace("sizeof(T)", "4"))  # of float
     assert lanes == _interface.LANES
-    assert constant("WIDTH", "matching.cpp") == "LANES<float>"
-    assert constant("KEPT", "matching.cpp") == "2 * WIDTH * GROUPS"
-    assert int(constant("GROUPS", "matching.cpp")) == matching.GROUPS
+    assert read_constant("WIDTH", "matching.cpp") == "LANES<float>"
+    assert read_constant("KEPT", "matching.cpp") == "2 * WIDTH * GROUPS"
+    assert int(read_constant("GROUPS", "matching.cpp")) == matching.GROUPS
     assert 2 * lanes * matching.GROUPS == _interface.KEPT
 
 
@@ -59,7 +59,7 @@ def test_vectors_and_frequencies_agree():
 )
 def test_constants_agree(file, module, names):
     for name in names:
-        assert eval(constant(name, file)) == getattr(module, name)
+        assert eval(read_constant(name, file)) == getattr(module, name)
 
 
 @pytest.mark.parametrize(("enumeration", "module"), [("Result", _native), ("Status", _interface), ("Options", _native)])

@@ -19,7 +19,7 @@ def test_both_implementations_have_every_kernel():
 
 @pytest.mark.parametrize("shape", [(256, 256), (1024, 64), (32, 2048)])
 def test_temporary_arrays_are_not_many_times_the_image(shape):
-    """All arrays that exist at the same time take less memory than sixteen images."""
+    """All arrays that exist at the same time use less memory than sixteen images."""
     image = np.random.default_rng(0).random((1, *shape))
     directions = Directions.choose(128, None)
     arguments = image, directions.cosines, directions.sines, radoncdt.quantile_levels(64)

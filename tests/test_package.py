@@ -13,10 +13,10 @@ import radoncdt
 SOURCE = Path(radoncdt.__file__).parent
 
 PRINTS = {"_config.py"}  # `show_config` prints, as `numpy.show_config` does
-PIP = {"--force-reinstall", "--no-cache-dir", "--no-deps"}  # options of pip, which messages about installing name
+PIP = {"--force-reinstall", "--no-cache-dir", "--no-deps"}  # options of pip in messages about the installation
 
 
-def test_importing_it_loads_nothing_heavy():
+def test_the_import_loads_nothing_heavy():
     heavy = [
         "scipy",
         "sklearn",
@@ -35,7 +35,7 @@ def test_importing_it_loads_nothing_heavy():
     assert loaded == "[]"
 
 
-def test_estimators_and_pictures_load_when_asked_for():
+def test_estimators_and_plots_are_loaded_on_demand():
     assert run("import radoncdt; print(radoncdt.RadonCDT(8).n_angles, radoncdt.plot.__name__)") == "8 radoncdt.plot"
     assert set(radoncdt.__all__) <= set(dir(radoncdt))
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
@@ -54,7 +54,7 @@ def test_all_names_are_documented():
         assert getattr(radoncdt, name).__doc__, name
 
 
-def test_names_that_are_loaded_lazily_are_those_of_type_checkers():
+def test_lazily_loaded_names_are_those_of_type_checkers():
     tree = ast.parse((SOURCE / "__init__.py").read_text())
     checked = next(node for node in tree.body if isinstance(node, ast.If))
     names = {}
@@ -99,7 +99,7 @@ DATA = {
     "sliced_wasserstein": 2,
     "sliced_wasserstein_distances": 2,
 }
-"""The number of arrays of data that each function takes, by position only."""
+"""The number of positional-only arrays of data that each function takes."""
 
 
 @pytest.mark.parametrize("name", DATA)
@@ -110,15 +110,56 @@ def test_arrays_are_positional_only_and_options_are_not_positional(name):
     assert all(p.kind is p.KEYWORD_ONLY for p in options[DATA[name] == 3 :])  # angles of projections are data
 
 
+# ---------------------------------------------------------------- the rooms
+
+LONG = {
+    "_native/build.py": "hatch_build.py loads this file alone, before the package is installed",
+    "datasets/motifs.py": "a list of drawings, one function each",
+    "plot.py": "one function per figure, which share their axes and styles",
+}
+"""Modules of more than 400 lines, and why they are not divided."""
+
+
+def parse_modules():
+    """Yield the relative path, the number of lines and the syntax tree of every module."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        text = path.read_text("utf-8")
+        yield path.relative_to(SOURCE).as_posix(), text.count("\n"), ast.parse(text)
+
+
+def test_only_modules_with_a_reason_are_long():
+    assert {name for name, n_lines, _ in parse_modules() if n_lines > 400} == set(LONG)
+
+
+def find_definitions(tree):
+    """Return the names that a module defines, except imports."""
+    names = set()
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names.update(target.id for target in targets if isinstance(target, ast.Name))
+    return names
+
+
+def test_every_module_declares_its_public_names():
+    undeclared = [
+        name
+        for name, _, tree in parse_modules()
+        if "__all__" not in (found := find_definitions(tree)) and not all(each.startswith("_") for each in found)
+    ]
+    assert undeclared == []
+
+
 # ---------------------------------------------------------------- what library code must not do
 
 
 def library_modules():
-    """Paths and syntax trees of all modules below the command line, except the script that builds the kernels."""
-    for path in sorted(SOURCE.rglob("*.py")):
-        name = path.relative_to(SOURCE).as_posix()
+    """Yield paths and syntax trees of all modules below the command line, except the script that builds kernels."""
+    for name, _, tree in parse_modules():
         if not name.startswith("cli/") and name != "_native/build.py":
-            yield name, ast.parse(path.read_text("utf-8"))
+            yield name, tree
 
 
 def calls(tree, function):
@@ -131,7 +172,7 @@ def test_library_code_does_not_print():
     assert len(found["_config.py"]) == 1
 
 
-def test_library_code_knows_no_option_of_the_command_line():
+def test_library_code_does_not_mention_options_of_the_command_line():
     found = [
         f"{name}:{node.lineno} {option}"
         for name, tree in library_modules()

@@ -1,4 +1,4 @@
-"""The pictures of the documents show what the code computes."""
+"""The pictures of the documentation show what the code computes."""
 
 import json
 import re
@@ -12,13 +12,13 @@ from radoncdt import plot
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-FACTS = {make.__name__: lambda make=make: make()[0] for make in pictures.PICTURES}
-FACTS["recognise_shapes"] = lambda: recognise_shapes.facts_of(*recognise_shapes.random_copies(50, 0))
+FACTS = {name: lambda make=make: make()[0] for name, make in pictures.PICTURES.items()}
+FACTS["recognise_shapes"] = lambda: recognise_shapes.compute_facts(*recognise_shapes.make_copies(50, 0))
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def agree(shown, now):
-    """Whether facts agree, up to one unit in the last digit of a decimal fraction, because of rounding."""
+    """Check whether facts agree, up to one unit in the last digit of a decimal fraction, because of rounding."""
     texts = json.dumps(shown), json.dumps(now)
     return NUMBER.sub("", texts[0]) == NUMBER.sub("", texts[1]) and all(
         abs(float(a) - float(b)) <= 1.01 * 10.0 ** -len(a.partition(".")[2]) if "." in a else a == b
@@ -29,7 +29,7 @@ def agree(shown, now):
 @pytest.mark.parametrize("path", sorted(DOCS.glob("*.png")), ids=lambda path: path.stem)
 def test_every_picture_has_facts_and_a_test(path):
     assert plot.read_facts(path)
-    assert path.stem in FACTS or path.stem.startswith("benchmarks_")  # see benchmarks/test_plots.py
+    assert path.stem in FACTS or path.stem.startswith("benchmarks_")  # see benchmarks/test_comparison_plots.py
     assert path.stat().st_size < 250_000
 
 

@@ -31,7 +31,7 @@ def test_images_and_clouds_have_their_own_directions_and_reductions():
 
 @pytest.mark.parametrize("measures", [MIXED, [IMAGES[0]], [CLOUD], IMAGES], ids=["mixed", "image", "cloud", "stack"])
 @pytest.mark.parametrize("whitened", [False, True])
-def test_threads_and_chunks_change_nothing(monkeypatch, measures, whitened):
+def test_results_do_not_depend_on_threads_and_chunks(monkeypatch, measures, whitened):
     """Eight workers share the directions of few measures, and two share the measures."""
     monkeypatch.setattr(_threads, "count_workers", lambda n_jobs, _: n_jobs)
     plan = Plan(LEVELS, Scan(HALF), Scan(HALF), (5, 6), Normalisation("exact", whitened))
@@ -64,7 +64,7 @@ def test_the_moments_of_the_normalisation_are_returned():
     assert_allclose(moments[:, [2, 3, 3, 4]].reshape(-1, 2, 2), radoncdt.covariance(MIXED), rtol=1e-12, atol=1e-12)
 
 
-def test_a_plan_of_too_many_values_is_refused():
+def test_a_plan_with_too_many_values_is_refused():
     many = Scan(Directions.choose(2**16, None))
     with pytest.raises(ValueError, match="`n_angles` times `n_levels` must be at most 268,435,456, got 65,536 × 4,097"):
         Plan(radoncdt.quantile_levels(4097), many, many, (2**16, 4097))

@@ -1,4 +1,4 @@
-"""Pictures: they show the transforms, touch nothing global, and refuse what is no measure."""
+"""Plots: they show the transforms, do not change global state, and refuse invalid input."""
 
 import subprocess
 import sys
@@ -19,7 +19,7 @@ SINGLE = [plot.measure, plot.sinogram, plot.rcdt, plot.nrcdt]
 
 @pytest.mark.parametrize("draw", SINGLE)
 @pytest.mark.parametrize("measure", [IMAGE, CLOUD], ids=["image", "cloud"])
-def test_they_draw_on_the_axes_given_or_on_their_own(draw, measure):
+def test_plots_use_the_given_axes_or_new_ones(draw, measure):
     ax = Figure().subplots()
     assert draw(measure, ax=ax) is ax
     assert draw(measure) is not ax
@@ -27,8 +27,8 @@ def test_they_draw_on_the_axes_given_or_on_their_own(draw, measure):
     ax.figure.canvas.draw()
 
 
-def test_nothing_global_is_touched():
-    """Drawing in a new process neither imports pyplot nor opens a figure there."""
+def test_global_state_is_not_changed():
+    """Plotting in a new process does not import pyplot."""
     code = (
         "import sys, numpy, radoncdt; radoncdt.plot.pipeline(numpy.tri(9)); print('matplotlib.pyplot' in sys.modules)"
     )
@@ -36,7 +36,7 @@ def test_nothing_global_is_touched():
     assert done.stdout.strip() == "False"
 
 
-def test_without_matplotlib_it_says_what_to_install():
+def test_without_matplotlib_the_error_names_the_extra():
     code = "import sys; sys.modules['matplotlib'] = None; import radoncdt; radoncdt.plot"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert "pip install 'radoncdt[plot]'" in done.stderr
@@ -51,7 +51,7 @@ def test_the_measure_is_shown_upright():
     assert_allclose(picture.get_array(), image)
 
 
-def test_the_sinogram_shows_where_the_projections_are():
+def test_the_sinogram_shows_the_positions_of_projections():
     """A pixel at (10, 0) is projected to 10 cos θ."""
     image = np.zeros((21, 41))
     image[10, 30] = 1
@@ -97,7 +97,7 @@ def test_the_pipeline_has_six_panels_and_can_be_saved(tmp_path):
     assert plot.pipeline(CLOUD, axes=given).shape == (6,)
 
 
-def test_pictures_carry_the_facts_they_show_and_no_version(tmp_path):
+def test_pictures_contain_their_facts_and_no_version(tmp_path):
     figure, facts = plot.measure(IMAGE).figure, {"title": "μ, 24.5°", "ranks": [1, 2], "angles": {"n": 0.125}}
     for name in ("a.png", "b.png"):
         plot.save(figure, tmp_path / name, facts)
@@ -136,7 +136,7 @@ def test_a_picture_without_facts_is_refused(tmp_path):
         ),
     ],
 )
-def test_refuses(call, error, message):
+def test_invalid_arguments_are_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
 
@@ -147,7 +147,7 @@ FLAG = np.zeros((40, 50))
 FLAG[5:35, 10:13] = FLAG[5:15, 13:30] = 1
 
 
-def test_an_overlay_is_dark_where_both_are():
+def test_an_overlay_is_dark_where_both_images_are():
     moved = np.rot90(FLAG)
     ax = plot.overlay(FLAG, moved, radoncdt.register(FLAG, moved))
     picture = ax.images[0].get_array()
@@ -168,7 +168,7 @@ def test_an_overlay_that_does_not_fit_shows_both_colours():
     assert ((blue - red) > 0.5).sum() > 50  # blue
 
 
-def test_overlays_of_clouds_and_of_maps_that_blow_up_are_drawn():
+def test_overlays_of_clouds_and_of_enlarging_maps_are_drawn():
     cloud = PointCloud(np.random.default_rng(0).normal(size=(20, 2)))
     moved = radoncdt.push_forward(cloud, [[1, 0.5], [0, 2]], [3, 1])
     ax = plot.overlay(cloud, moved, radoncdt.register(cloud, moved))
@@ -179,7 +179,7 @@ def test_overlays_of_clouds_and_of_maps_that_blow_up_are_drawn():
     plot.overlay(FLAG, cloud, far).figure.canvas.draw()
 
 
-def test_overlays_refuse_what_is_no_registration():
+def test_overlays_refuse_objects_that_are_not_registrations():
     with pytest.raises(TypeError, match="`registration` must be of the type Registration, got None"):
         plot.overlay(FLAG, FLAG, None)
     with pytest.raises(ValueError, match="`fixed` must have mass"):

@@ -1,4 +1,4 @@
-"""Pools of the NR-CDT: against their slow twins, their invariance, their components, and their directions."""
+"""Pools of the NR-CDT: slow references, invariance, components and directions."""
 
 import re
 from functools import partial
@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import reference
-from drawn import clouds, images, matrices, rotation, shifts
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from strategies import clouds, images, matrices, rotation, shifts
 
 import radoncdt
 from radoncdt import PointCloud, _threads, datasets, push_forward
@@ -56,7 +56,7 @@ def test_pools_ignore_the_order_of_the_angles_and_which_of_two_opposites_is_give
 
 @pytest.mark.parametrize("pool", POOLS)
 def test_pools_of_clouds_are_right_where_levels_meet_cumulative_weights(pool):
-    """There −N_θ(1 − t) is not N_{−θ}(t); with 128 equal weights and 64 levels that is everywhere."""
+    """There −N_θ(1 − t) is not N_{−θ}(t). With 128 equal weights and 64 levels, this is the case everywhere."""
     cloud = PointCloud(RNG.normal(size=(128, 2)))
     angles = radoncdt.equispaced_angles(16)
     options = {"pool": pool, "n_angles": 16, "directions": "equispaced"}
@@ -67,7 +67,7 @@ def test_pools_of_clouds_are_right_where_levels_meet_cumulative_weights(pool):
     assert_allclose(radoncdt.pooled_nrcdt(opposite, **options), pooled, atol=1e-12)
 
 
-def test_short_names():
+def test_max_nrcdt_and_mean_nrcdt_are_pools():
     assert_array_equal(radoncdt.max_nrcdt(DRAWING), radoncdt.pooled_nrcdt(DRAWING))
     assert_array_equal(
         radoncdt.mean_nrcdt(DRAWING, n_angles=5), radoncdt.pooled_nrcdt(DRAWING, pool="mean", n_angles=5)
@@ -76,7 +76,7 @@ def test_short_names():
 
 @pytest.mark.parametrize("n_angles", [1, 2, 3, 5])
 @pytest.mark.parametrize("pool", POOLS)
-def test_more_threads_than_directions(pool, n_angles, monkeypatch):
+def test_more_threads_than_directions_change_nothing(pool, n_angles, monkeypatch):
     monkeypatch.setattr(_threads, "count_workers", lambda n_jobs, work: n_jobs)
     options = {"pool": pool, "n_angles": n_angles, "n_levels": 8}
     expected = radoncdt.pooled_nrcdt(DRAWING, n_jobs=1, **options)
@@ -84,7 +84,7 @@ def test_more_threads_than_directions(pool, n_angles, monkeypatch):
 
 
 @given(clouds(least=4), matrices(condition=20), shifts(), st.integers(0, 2 * N_ANGLES - 1), st.booleans())
-def test_all_pools_are_invariant_under_such_maps(cloud, matrix, shift, steps, mirrored):
+def test_all_pools_are_invariant_under_maps_by_whole_steps(cloud, matrix, shift, steps, mirrored):
     turn = rotation(steps * np.pi / N_ANGLES) @ np.diag([1, -1 if mirrored else 1])
     positive = reference.root(matrix @ matrix.T, 0.5)
     moved = push_forward(cloud, positive @ turn @ reference.root(radoncdt.covariance(cloud), -0.5), shift)
@@ -95,13 +95,13 @@ def test_all_pools_are_invariant_under_such_maps(cloud, matrix, shift, steps, mi
 
 
 def spread(features):
-    """Root mean square difference of two different rows."""
+    """Compute the root mean square difference of two different rows."""
     different = ~np.eye(len(features), dtype=bool)
     return np.sqrt(np.mean((features[:, None] - features)[different] ** 2))
 
 
 @pytest.mark.parametrize("pool", ["mean", "median", "sorted", "fourier"])
-def test_means_and_more_become_affine_invariant_on_images(pool):
+def test_pools_of_images_are_invariant_with_whitened_directions(pool):
     drawings = np.stack(list(datasets.templates(canvas=256).values()))
     maps = datasets.AffineDistribution(scale=(0.6, 1.3), isotropic=False, mirror=True, rotation=180, shear=30)
     copies, _ = datasets.random_affine(drawings, maps, 0)
@@ -131,7 +131,7 @@ def test_magnitudes_have_the_norm_of_the_values(n_angles):
 
 @given(clouds(least=4), clouds(least=4), st.integers(0, 2 * N_ANGLES - 1))
 def test_distances_of_the_pools_are_lower_bounds(one, other, steps):
-    """Of the distance of the whitened NR-CDTs at any shift along the circle."""
+    """They bound the distance of the whitened NR-CDTs at any shift along the circle."""
     options = {"n_angles": N_ANGLES, "n_levels": 16, "directions": "whitened"}
     distance = np.linalg.norm(whitened(one) - np.roll(whitened(other), steps, axis=0))
     for pool, every in (("sorted", 2 * N_ANGLES), ("fourier", N_ANGLES + 1)):
@@ -153,7 +153,7 @@ def test_components_are_the_lowest_frequencies_and_spaced_order_statistics():
     np.testing.assert_array_equal(some[[0, 2]], every["sorted"][[0, 11]])
 
 
-def test_do_not_depend_on_the_batch_the_frame_or_threads():
+def test_pools_do_not_depend_on_the_batch_the_frame_or_threads():
     rng = np.random.default_rng(0)
     stack = rng.random((6, 20, 30))
     for pool in ("max", "sorted"):
@@ -194,7 +194,7 @@ def test_do_not_depend_on_the_batch_the_frame_or_threads():
         ),
     ],
 )
-def test_refuses_what_does_not_go_together(options, message):
+def test_incompatible_options_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         radoncdt.pooled_nrcdt(np.ones((3, 4)), **options)
     if options.get("pool") != "max":
@@ -219,7 +219,7 @@ AUTO = {
     **dict.fromkeys(("max", "min", "range", "max_abs", "min_abs", "range_abs", "total_variation"), "whitened"),
     **dict.fromkeys(WHITENED_POOLS, "whitened"),
 }
-"""The table in docs/method.md: the directions that "auto" stands for; None is the NR-CDT."""
+"""The directions that "auto" selects for each pool, as in the table of docs/method.md. None is the NR-CDT."""
 
 
 def test_the_table_has_every_pool():
@@ -231,8 +231,8 @@ def test_the_table_has_every_pool():
     assert documented == {"nrcdt" if pool is None else pool: directions for pool, directions in AUTO.items()}
 
 
-def functions_of(pool):
-    """The functions that have a pool, or, for None, the NR-CDT."""
+def list_functions(pool):
+    """List the functions that compute a pool or, for None, the NR-CDT."""
     if pool is None:
         return [radoncdt.nrcdt]
     short = {"max": [radoncdt.max_nrcdt], "mean": [radoncdt.mean_nrcdt]}.get(pool, [])
@@ -243,7 +243,7 @@ def functions_of(pool):
 @pytest.mark.parametrize(
     "given", [{}, {"angles": [0.1, 1.0, 2.5]}, {"moments": "levels"}, {"moments": "robust", "trim": 0.1}]
 )
-def test_functions_and_estimators_have_the_directions_of_the_table(pool, given):
+def test_functions_and_estimators_use_the_directions_of_the_table(pool, given):
     images = np.random.default_rng(0).random((3, 9, 12))
     options = {"n_levels": 12, **({} if "angles" in given else {"n_angles": 9}), **given}
     asked = "angles" in given or given.get("moments") == "levels"
@@ -253,7 +253,7 @@ def test_functions_and_estimators_have_the_directions_of_the_table(pool, given):
     model = radoncdt.NormalizedRadonCDT(pool=pool, **options)
     features = model.fit_transform(images)
     assert model.directions_ == expected
-    for function in functions_of(pool):
+    for function in list_functions(pool):
         values = function(images, directions=expected, **options)
         np.testing.assert_array_equal(function(images, **options), values)
         np.testing.assert_array_equal(features, values.reshape(3, -1))

@@ -1,11 +1,11 @@
-"""The Radon transform and its adjoint: the interface. (test_kernels: exactness; test_theorems: propositions.)"""
+"""The interface of the Radon transform and its adjoint. (test_kernels: exactness; test_theorems: propositions.)"""
 
 import numpy as np
 import pytest
-from drawn import images
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from strategies import images
 
 import radoncdt
 from radoncdt import PointCloud
@@ -26,10 +26,10 @@ def test_an_axis_aligned_projection_is_a_sum_over_rows_or_columns():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_pixels_beside_much_larger_ones_are_not_rounded_along_the_axes(dtype):
+def test_small_pixels_beside_large_ones_are_not_rounded_along_the_axes(dtype):
     row = np.array([[1e8, 1, 0, 3, 0.1, 1e-20]], dtype)
     assert_array_equal(np.trim_zeros(radoncdt.radon(row, angles=[0])[0][0]), row[0])
-    for image, angle in ((row[:, ::-1], np.pi), (row.T[::-1], np.pi / 2), (row.T, -np.pi / 2)):  # all but the axes
+    for image, angle in ((row[:, ::-1], np.pi), (row.T[::-1], np.pi / 2), (row.T, -np.pi / 2)):  # nearly the axes
         masses = radoncdt.radon(image, angles=[angle])[0][0]
         assert_allclose(masses[masses.argmax() :][:6], row[0], rtol=1e-6, atol=1e-7)
 
@@ -57,7 +57,7 @@ def test_zero_padding_moves_strips_but_changes_no_mass(image, pad):
         assert_allclose(edges[d][ink] + shift[d], other_edges[d][ink_padded], atol=1e-10)
 
 
-def test_is_linear_where_the_strips_are_the_same():
+def test_the_transform_is_linear_if_the_strips_are_the_same():
     a, b = RNG.normal(size=(2, 6, 9))
     left = radoncdt.radon(2 * a - 3 * b)[0]
     assert_allclose(left, 2 * radoncdt.radon(a)[0] - 3 * radoncdt.radon(b)[0], atol=1e-12)
@@ -70,7 +70,7 @@ def test_an_image_without_mass_projects_to_zero():
     assert np.isfinite(edges).all()
 
 
-def test_keeps_leading_axes_and_gives_lists_one():
+def test_leading_axes_are_kept_and_lists_have_one():
     stack = RNG.random((2, 3, 4, 6))
     masses, edges = radoncdt.radon(stack, n_angles=7)
     assert masses.shape == (2, 3, 7, 12)
@@ -80,7 +80,7 @@ def test_keeps_leading_axes_and_gives_lists_one():
     assert_allclose(masses.sum(-1), np.array([[stack[0, 0].sum()], [81], [1]]) * np.ones(7), rtol=1e-12)
 
 
-def test_points_fall_into_the_strip_they_lie_in():
+def test_points_belong_to_the_strip_that_contains_them():
     points = RNG.normal(size=(200, 2)) * 20
     weights = RNG.normal(size=200)
     cloud = PointCloud(points, weights)
@@ -102,7 +102,7 @@ def test_huge_and_tiny_pixels_neither_overflow_nor_vanish():
 
 
 @pytest.mark.parametrize("shape", [(1, 50_000), (50_000, 1), (2, 9000)])
-def test_very_long_images_take_little_memory(shape):
+def test_very_long_images_use_little_memory(shape):
     masses, _ = radoncdt.radon(np.full(shape, 0.3, np.float32), angles=[0, 0.4, np.pi / 4, np.pi / 2])
     assert_allclose(masses.sum(axis=-1, dtype=float), np.prod(shape) * np.float32(0.3), rtol=1e-5)
 
@@ -128,7 +128,7 @@ def test_very_long_images_take_little_memory(shape):
         ({"shape": 3}, TypeError, r"`shape` must be a pair \(H, W\), got 3"),
     ],
 )
-def test_back_projection_refuses(arguments, error, message):
+def test_back_projection_refuses_invalid_input(arguments, error, message):
     masses, edges = radoncdt.radon(np.ones((3, 3)), angles=[0, 1])
     good = {"masses": masses, "edges": edges, "angles": [0, 1], "shape": (3, 3)}
     with pytest.raises(error, match=message):
@@ -145,12 +145,12 @@ def test_back_projection_keeps_leading_axes():
     assert_array_equal(back[1, 2], radoncdt.back_projection(masses[1, 2], edges[1, 2], angles, (5, 6)))
 
 
-def test_refuses_what_float32_cannot_hold():
+def test_masses_beyond_float32_are_refused():
     with pytest.raises(ValueError, match=r"`images\[1\]` must have masses that float32 can hold, got .* 3e\+38"):
         radoncdt.radon(np.array([np.ones((9, 9)), np.full((9, 9), 3e38)], np.float32))
 
 
-def test_refuses_a_cloud_that_needs_billions_of_bins():
+def test_a_cloud_that_needs_billions_of_bins_is_refused():
     with pytest.raises(ValueError, match=r"`images\[1\]` must not need more than .* strips .* got an extent of 1e\+12"):
         radoncdt.radon([np.ones((2, 2)), PointCloud([(0, 0), (1e12, 1)])])
 

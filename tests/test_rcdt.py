@@ -1,14 +1,14 @@
-"""R-CDT and NR-CDT: closed forms, definitions, invariances that hold bit for bit, bad input."""
+"""R-CDT and NR-CDT: closed forms, definitions, bitwise invariances, invalid input."""
 
 from functools import partial
 
 import numpy as np
 import pytest
-from drawn import clouds, images
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
+from strategies import clouds, images
 
 import radoncdt
 from radoncdt import PointCloud
@@ -27,7 +27,7 @@ TRANSFORMS = [radoncdt.rcdt, radoncdt.nrcdt, *(partial(radoncdt.pooled_nrcdt, po
 
 
 def supersampled(density, n=128, factor=16):
-    """An n × n image of a density: the mean of factor² samples a pixel."""
+    """Sample a density: an n × n image whose pixels are means of factor² samples."""
     places = (np.arange(n * factor) + 0.5) / factor - n / 2
     image = density(places[None, :], -places[:, None]).astype(float)
     return image.reshape(n, factor, n, factor).mean(axis=(1, 3))
@@ -38,7 +38,7 @@ def along(phi, x, y):
 
 
 def closed_forms():
-    """Name, image, quantile function of N_θ, tolerance."""
+    """Return, by name, an image, the quantile function of N_θ, and a tolerance."""
     n = 128
     turn = np.deg2rad(20), np.deg2rad(35)
 
@@ -69,7 +69,7 @@ def closed_forms():
 
 @pytest.mark.parametrize("name", ["disc", "square", "gaussian"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_nrcdt_of_shapes_with_closed_forms(name, dtype):
+def test_nrcdt_of_shapes_equals_closed_forms(name, dtype):
     image, quantiles, tolerance = closed_forms()[name]
     angles, levels = radoncdt.equispaced_angles(32), radoncdt.quantile_levels(64)
     values = radoncdt.nrcdt(image.astype(dtype), n_angles=32, n_levels=64)
@@ -79,14 +79,14 @@ def test_nrcdt_of_shapes_with_closed_forms(name, dtype):
 
 
 def test_one_pixel_is_a_square():
-    """N_θ of a unit square is that of the trapezoid box(|cos|) ∗ box(|sin|), which the strips cut in three at most."""
+    """N_θ of a unit square is that of the trapezoid box(|cos|) ∗ box(|sin|), which strips divide into at most three."""
     image = np.zeros((9, 9))
     image[2, 7] = 0.3
     assert_allclose(radoncdt.nrcdt(image, angles=[0], n_levels=4), np.sqrt(3) * np.array([[-0.75, -0.25, 0.25, 0.75]]))
     assert np.isfinite(radoncdt.max_nrcdt(image)).all()
 
 
-# ---------------------------------------------------------------- the same bits
+# ---------------------------------------------------------------- bitwise invariances
 
 
 @given(images(), st.tuples(*[st.integers(0, 7)] * 4))
@@ -121,7 +121,7 @@ def test_the_batch_changes_no_bit(transform):
     assert_array_equal(transform(stack.reshape(3, 3, 20, 31), n_angles=9, n_levels=8).reshape(whole.shape), whole)
 
 
-def test_each_direction_is_computed_as_if_alone():
+def test_each_direction_is_computed_independently():
     angles = radoncdt.equispaced_angles(11)
     together = radoncdt.nrcdt(DRAWING, angles=angles)
     for k, angle in enumerate(angles):
@@ -146,9 +146,9 @@ def test_layout_and_dtype_of_the_input_do_not_matter(tmp_path):
     assert_array_equal(radoncdt.nrcdt(np.load(tmp_path / "image.npy", mmap_mode="r")), expected)
 
 
-def test_the_input_is_left_alone():
+def test_the_input_is_not_modified():
     for dtype in (np.float32, np.float64):
-        for scale in (1, 1e30):  # the latter is scaled inside
+        for scale in (1, 1e30):  # the transform scales the latter
             image = (DRAWING * scale).astype(dtype)
             before = image.copy()
             for transform in (radoncdt.radon, *TRANSFORMS, radoncdt.mean):
@@ -157,7 +157,7 @@ def test_the_input_is_left_alone():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_intensity_scale_hardly_matters(dtype):
+def test_the_scale_of_the_intensity_hardly_matters(dtype):
     image = (RNG.random((50, 50)) + 0.01).astype(dtype)
     expected = radoncdt.max_nrcdt(image)
     limits = np.finfo(dtype)
@@ -201,7 +201,7 @@ def test_level_moments_are_mean_and_sample_std_over_the_levels(measure, level_gr
     assert_allclose(radoncdt.nrcdt(measure, moments="levels", **options), expected, atol=1e-10)
 
 
-def test_shapes():
+def test_results_have_the_documented_shapes():
     stack = RNG.random((2, 3, 8, 9))
     assert radoncdt.rcdt(stack, n_angles=4, n_levels=5).shape == (2, 3, 4, 5)
     assert radoncdt.nrcdt(stack[0, 0], angles=[1, 2, 3]).shape == (3, 64)
@@ -209,7 +209,7 @@ def test_shapes():
     assert radoncdt.max_nrcdt(PointCloud([(0, 0), (1, 0), (0, 1)]), n_levels=7).shape == (7,)
 
 
-# ---------------------------------------------------------------- bad input
+# ---------------------------------------------------------------- invalid input
 
 GOOD = np.ones((4, 4))
 LINE = PointCloud([(0, 0), (1, 2), (2, 4), (-7, -14)])
@@ -262,12 +262,12 @@ LINE = PointCloud([(0, 0), (1, 2), (2, 4), (-7, -14)])
         (np.zeros((2, 2), "datetime64[s]"), TypeError, "`images` must hold bool"),
     ],
 )
-def test_refuses_images(transform, images, error, message):
+def test_invalid_images_are_refused(transform, images, error, message):
     with pytest.raises(error, match=message):
         transform(images)
 
 
-def test_names_the_first_bad_measure_of_a_list():
+def test_errors_name_the_first_invalid_measure_of_a_list():
     with pytest.raises(ValueError, match=r"`images\[0\]` must be finite, got nan"):
         radoncdt.nrcdt([GOOD * np.nan, LINE])
     with pytest.raises(ValueError, match=r"`images\[1\]` must not have negative mass, got -2.0 at \[1\]"):
@@ -278,13 +278,13 @@ def test_nested_lists_of_images_are_a_stack():
     assert_array_equal(radoncdt.rcdt([[GOOD, GOOD], [GOOD, GOOD]]), radoncdt.rcdt(np.ones((2, 2, 4, 4))))
 
 
-def test_refuses_a_side_of_billions_of_pixels():
+def test_a_side_of_billions_of_pixels_is_refused():
     with pytest.raises(ValueError, match="`images` must not have more than 67108864 pixels along a side"):
         radoncdt.rcdt(np.broadcast_to(np.float32(1), (1, 2**27)))
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_names_the_first_bad_image_of_a_batch(monkeypatch, n_jobs):
+def test_errors_name_the_first_invalid_image_of_a_batch(monkeypatch, n_jobs):
     monkeypatch.setattr("radoncdt._threads.WORK_PER_THREAD", 1)
     stack = np.ones((300, 8, 8))
     stack[[41, 42, 250], 0, 0] = np.nan, -1, np.nan
@@ -304,7 +304,7 @@ def test_names_the_first_bad_image_of_a_batch(monkeypatch, n_jobs):
         radoncdt.push_forward(LINE, [[0.3, 0.1], [0.7, 2]], [1e3, 5]),
     ],
 )
-def test_refuses_points_on_one_line(transform, cloud):
+def test_points_on_one_line_are_refused(transform, cloud):
     message = r"`images\[1\]` must not lie on one line: .* so the NR-CDT is undefined"
     with pytest.raises(ValueError, match=message):
         transform([GOOD, cloud])
@@ -322,7 +322,7 @@ def test_a_thin_cloud_is_not_a_line():
     assert np.isfinite(radoncdt.nrcdt(thin)).all()
 
 
-def test_refuses_level_moments_where_all_levels_are_one_point():
+def test_level_moments_are_refused_if_all_levels_are_one_point():
     heavy = PointCloud([(0, 0), (1, 0), (0, 1)], [1e6, 1, 1])
     assert np.isfinite(radoncdt.nrcdt(heavy)).all()
     with pytest.raises(ValueError, match="`moments` must be 'exact' for `images`: in some direction"):
@@ -353,11 +353,11 @@ def test_refuses_level_moments_where_all_levels_are_one_point():
         ({"n_jobs": 1.5}, TypeError, "`n_jobs` must be an integer, got 1.5"),
     ],
 )
-def test_refuses_options(options, error, message):
+def test_invalid_options_are_refused(options, error, message):
     with pytest.raises(error, match=message):
         radoncdt.pooled_nrcdt(GOOD, **options)
 
 
-def test_longdouble_beyond_float64_is_refused():
+def test_longdouble_values_beyond_float64_are_refused():
     with pytest.raises(ValueError, match="`images` must be finite, got inf"):
         radoncdt.rcdt(np.full((2, 2), np.longdouble("1e4000")))

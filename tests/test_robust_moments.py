@@ -1,12 +1,12 @@
-"""Robust normalisation: what it is, that it keeps the invariance, and that specks hardly move it."""
+"""Robust normalisation: its definition, its affine invariance, and its robustness to specks."""
 
 import warnings
 
 import numpy as np
 import pytest
-from drawn import clouds, images, matrices, rotation, shifts
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from strategies import clouds, images, matrices, rotation, shifts
 
 import radoncdt
 from radoncdt import PointCloud, _kernels, datasets, push_forward
@@ -17,7 +17,7 @@ NU = 3.0
 
 
 def robust_moments(points, weights, nu=NU, extent=0.0):
-    """Location and scatter, as the kernel computes them for points."""
+    """Compute location and scatter of points with the kernel."""
     shares = weights / weights.sum()
     mean = shares @ points
     cov = (points - mean).T @ (shares[:, None] * (points - mean)) + extent * np.eye(2)
@@ -27,7 +27,7 @@ def robust_moments(points, weights, nu=NU, extent=0.0):
 
 
 def slow_moments(points, weights, nu=NU, extent=0.0, steps=20_000):
-    """The twin: the fixed point of the likelihood equations, the scatter over the mass, many small steps."""
+    """Compute the fixed point of the likelihood equations in many small steps; the scatter is divided by the mass."""
     shares = weights / weights.sum()
     mean = shares @ points
     cov = np.cov(points.T, aweights=shares, ddof=0) + extent * np.eye(2)
@@ -45,14 +45,14 @@ def slow_moments(points, weights, nu=NU, extent=0.0, steps=20_000):
     return mean, new
 
 
-def spread_out(cloud):
-    """Whether the mass is far from being on one line or at one point, where the maximum does not exist."""
+def is_spread_out(cloud):
+    """Check that the mass is not close to a line or a point, where the maximum does not exist."""
     return len(cloud) >= 8 and cloud.weights.max() < 0.3 * cloud.weights.sum()
 
 
 @given(clouds(least=8), st.sampled_from([1.0, 3.0, 20.0]))
 def test_moments_maximise_the_likelihood(cloud, nu):
-    assume(spread_out(cloud))
+    assume(is_spread_out(cloud))
     mean, cov, settled = robust_moments(cloud.points, cloud.weights, nu)
     assert settled
     slow_mean, slow_cov = slow_moments(cloud.points, cloud.weights, nu)
@@ -63,7 +63,7 @@ def test_moments_maximise_the_likelihood(cloud, nu):
 
 @given(clouds(least=8), matrices(condition=20), shifts())
 def test_moments_are_affine_equivariant(cloud, matrix, shift):
-    assume(spread_out(cloud))
+    assume(is_spread_out(cloud))
     mean, cov, _ = robust_moments(cloud.points, cloud.weights)
     moved_mean, moved_cov, _ = robust_moments(cloud.points @ matrix.T + shift, cloud.weights)
     back = np.linalg.inv(matrix)
@@ -72,7 +72,7 @@ def test_moments_are_affine_equivariant(cloud, matrix, shift):
     np.testing.assert_allclose(back @ moved_cov @ back.T, cov, atol=1e-8 * scale**2)
 
 
-def test_many_degrees_of_freedom_give_mean_and_covariance():
+def test_many_degrees_of_freedom_yield_mean_and_covariance():
     rng = np.random.default_rng(0)
     points, weights = rng.normal(size=(30, 2)) * [3, 1], rng.random(30) + 0.1
     mean, cov, _ = robust_moments(points, weights, nu=1e9)
@@ -97,7 +97,7 @@ def test_images_are_points_with_an_extent(image):
 
 @given(clouds(least=8), matrices(condition=20), shifts(), st.integers(0, 23))
 def test_affine_maps_turn_the_robust_circle(cloud, matrix, shift, steps):
-    assume(spread_out(cloud))
+    assume(is_spread_out(cloud))
     angles = 2 * np.pi * np.arange(24) / 24
     _, cov, _ = robust_moments(cloud.points, cloud.weights)
 
@@ -113,7 +113,7 @@ def test_affine_maps_turn_the_robust_circle(cloud, matrix, shift, steps):
     np.testing.assert_allclose(after, np.roll(before, steps, axis=0), atol=1e-6)
 
 
-def test_specks_hardly_move_it():
+def test_specks_hardly_change_robust_features():
     drawings = np.stack(list(datasets.templates(canvas=256).values()))
     salted = datasets.salt(drawings, 0)
 
@@ -126,7 +126,7 @@ def test_specks_hardly_move_it():
     assert change("robust", 1 / 16) < change("exact", 1 / 16) / 2
 
 
-def test_trim_leaves_out_the_outer_levels():
+def test_trim_removes_the_outer_levels():
     image = np.random.default_rng(0).random((20, 20))
     every, some = (radoncdt.nrcdt(image, n_angles=4, n_levels=32, trim=trim) for trim in (0.0, 1 / 16))
     np.testing.assert_array_equal(some, every[:, 2:-2])
@@ -137,14 +137,14 @@ def test_trim_leaves_out_the_outer_levels():
     assert model.levels_.size == model.transform(image[None]).shape[1] == len(model.get_feature_names_out()) == 16
 
 
-def test_does_not_depend_on_the_batch_or_the_frame():
+def test_robust_features_do_not_depend_on_the_batch_or_the_frame():
     stack = np.random.default_rng(0).random((5, 20, 30))
     options = {"n_angles": 8, "moments": "robust", "directions": "whitened"}
     expected = radoncdt.nrcdt(stack, n_jobs=1, **options)
     np.testing.assert_array_equal(radoncdt.nrcdt(np.pad(stack[3], 4), **options), expected[3])
 
 
-def test_a_cloud_that_is_mostly_a_line_warns():
+def test_a_cloud_that_is_mostly_a_line_causes_a_warning():
     rng = np.random.default_rng(0)
     points = np.concatenate([np.stack([rng.normal(size=60), np.zeros(60)], axis=-1), rng.normal(size=(3, 2))])
     with pytest.warns(
@@ -167,7 +167,7 @@ def test_a_cloud_that_is_mostly_a_line_warns():
         ({"trim": 0.4, "n_levels": 4}, "`trim` must leave two levels at least, and 0.4 leaves 0 of 4"),
     ],
 )
-def test_refuses_what_cannot_be(options, message):
+def test_invalid_options_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         radoncdt.nrcdt(np.ones((3, 4)), **options)
     with pytest.raises(ValueError, match=message):

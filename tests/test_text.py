@@ -23,12 +23,12 @@ from radoncdt._text import escape_unprintable, shorten
         (r"C:\new", r"C:\new"),
     ],
 )
-def test_what_a_terminal_would_obey_is_shown(text, shown):
+def test_control_characters_are_shown_instead_of_obeyed(text, shown):
     assert escape_unprintable(text) == shown
 
 
 @given(st.text(st.characters(codec=None)))
-def test_printable_text_is_harmless_and_stays(text):
+def test_printable_text_is_harmless_and_unchanged(text):
     shown = escape_unprintable(text)
     assert len(shown.splitlines()) <= 1
     assert "\x1b" not in shown

@@ -1,16 +1,16 @@
 """The propositions, the lemma and the theorem of the paper, on random measures and maps.
 
-Point clouds are exact, so they carry the statements with equality; images carry them up to a discretisation error.
+For point clouds, which are exact, the statements hold with equality; for images, up to a discretisation error.
 """
 
 import numpy as np
 import pytest
-from drawn import ANGLES, clouds, images, matrices, rotation, shifts
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import wasserstein_distance
+from strategies import ANGLES, clouds, images, matrices, rotation, shifts
 
 import radoncdt
 from radoncdt import PointCloud, push_forward
@@ -24,16 +24,16 @@ def unit(angles):
     return np.stack([np.cos(angles), np.sin(angles)], axis=-1)
 
 
-def seen_through(matrix, angles):
-    """‖Aᵀθ‖ and the angle of h_A(θ) = Aᵀθ/‖Aᵀθ‖."""
+def map_directions(matrix, angles):
+    """Return ‖Aᵀθ‖ and the angle of h_A(θ) = Aᵀθ/‖Aᵀθ‖."""
     moved = unit(angles) @ matrix  # rows are Aᵀθ
     return np.linalg.norm(moved, axis=-1), np.arctan2(moved[..., 1], moved[..., 0])
 
 
-def settled(cloud, levels):
-    """Levels that are not within 1e-9 of a cumulative weight in any order of the points that a direction may give.
+def find_settled(cloud, levels):
+    """Find levels that are not within 1e-9 of a cumulative weight, for any order of the points along a direction.
 
-    With n equal weights those are the multiples of 1/n; the levels (k + ½)/n_levels are tested against them.
+    With n equal weights, the cumulative weights are the multiples of 1/n.
     """
     steps = levels * len(cloud)
     return np.abs(steps - np.round(steps)) > 1e-9 * len(cloud)
@@ -43,7 +43,7 @@ def settled(cloud, levels):
 
 
 @given(st.one_of(images(), images(dtype=np.float32), images(signed=True), clouds()), st.lists(ANGLES, min_size=1))
-def test_projections_keep_the_mass(measure, angles):
+def test_projections_preserve_the_mass(measure, angles):
     """R_θ[μ](R) = μ(R²)."""
     masses, edges = radoncdt.radon(measure, angles=angles)
     total = np.abs(measure.weights if isinstance(measure, PointCloud) else measure).sum(dtype=float)
@@ -53,7 +53,7 @@ def test_projections_keep_the_mass(measure, angles):
 
 
 @given(st.one_of(images(), clouds()), st.lists(ANGLES, min_size=2, max_size=9))
-def test_proposition_1_the_transform_is_its_restrictions_glued_together(measure, angles):
+def test_proposition_1_the_transform_consists_of_its_restrictions(measure, angles):
     """⟨R[μ], g⟩ is the mean over the directions of ⟨R_θ[μ], g(·, θ)⟩, each computed alone."""
     masses, edges = radoncdt.radon(measure, angles=angles)
 
@@ -85,24 +85,24 @@ def test_proposition_2_back_projection_is_the_adjoint(dtype, tolerance, data):
 
 
 def assert_transformed(cloud, matrix, shift, angles, scales, turned):
-    """R_θ[μ_{A,y}] = (s·+⟨y,θ⟩)_# R_η[μ], as quantile functions."""
+    """Check that R_θ[μ_{A,y}] = (s·+⟨y,θ⟩)_# R_η[μ], as quantile functions."""
     levels = radoncdt.quantile_levels(23)
     moved = radoncdt.rcdt(push_forward(cloud, matrix, shift), angles=angles, n_levels=23)
     original = radoncdt.rcdt(cloud, angles=turned, n_levels=23)
     expected = scales[:, None] * original + (unit(angles) @ shift)[:, None]
-    keep = settled(cloud, levels)
+    keep = find_settled(cloud, levels)
     size = np.abs(cloud.points).max() * np.linalg.norm(matrix) + np.abs(shift).max() + 1
     assert_allclose(moved[:, keep], expected[:, keep], rtol=0, atol=1e-12 * size)
 
 
 @given(clouds(equal_weights=True), matrices(), shifts(), st.lists(ANGLES, min_size=1, max_size=5).map(np.array))
-def test_proposition_3_an_affine_map_moves_scales_and_turns_projections(cloud, matrix, shift, angles):
-    scales, turned = seen_through(matrix, angles)
+def test_proposition_3_an_affine_map_shifts_scales_and_turns_projections(cloud, matrix, shift, angles):
+    scales, turned = map_directions(matrix, angles)
     assert_transformed(cloud, matrix, shift, angles, scales, turned)
 
 
 @given(clouds(equal_weights=True), HALF_CIRCLE, st.floats(-3, 3), st.floats(0.2, 3), st.floats(0.2, 3), shifts())
-def test_table_1(cloud, theta, c, a, b, shift):
+def test_table_1_lists_the_transforms_of_affine_maps(cloud, theta, c, a, b, shift):
     phi = c
     theta, nothing = np.array([theta]), np.zeros(2)
     one, tan = np.ones(1), np.tan(theta)
@@ -113,7 +113,7 @@ def test_table_1(cloud, theta, c, a, b, shift):
         (rotation(phi), nothing, one, theta - phi),
         (reflection, nothing, one, phi - theta),
         (np.diag([a, b]), nothing, np.sqrt(a**2 * cos**2 + b**2 * sin**2), np.arctan(b / a * tan)),
-        # vertical shear: the right-hand side printed belongs to the matrix (1 c; 0 1)
+        # vertical shear: the printed right-hand side belongs to the matrix (1 c; 0 1)
         ([[1, c], [0, 1]], nothing, np.sqrt(1 + c**2 * cos**2 + c * np.sin(2 * theta)), np.arctan(c + tan)),
     ]
     for matrix, y, scales, turned in rows:
@@ -121,7 +121,7 @@ def test_table_1(cloud, theta, c, a, b, shift):
 
 
 @given(clouds(equal_weights=True), HALF_CIRCLE, st.floats(-3, 3))
-def test_table_1_vertical_shear_corrected(cloud, theta, c):
+def test_table_1_holds_for_a_vertical_shear_after_correction(cloud, theta, c):
     """For the matrix (1 0; c 1) that Table 1 prints, Aᵀθ = (cos ϑ + c sin ϑ, sin ϑ)."""
     theta = np.array([theta])
     cos, sin = np.cos(theta), np.sin(theta)
@@ -146,14 +146,14 @@ OFF_DIAGONALS = ANGLES.filter(lambda angle: abs(abs(np.cos(angle)) - abs(np.sin(
     st.lists(OFF_DIAGONALS, min_size=1, max_size=8),
 )
 def test_proposition_3_holds_for_images_under_maps_of_the_pixel_grid(image, matrix, angles):
-    """Turned by quarters and mirrored, pixels stay pixels, and the statement is exact where quantiles are unique.
+    """Quarter turns and reflections map pixels to pixels, so the statement is exact where quantiles are unique.
 
-    They are where there is some grey everywhere. The diagonals are left out: there strips may follow rows or columns,
-    and a map that swaps the two swaps the strips.
+    Quantiles are unique if all pixels are positive. The diagonals are left out: there, strips may follow rows or
+    columns, and a map that swaps the two swaps the strips.
     """
     image, matrix = image + image.max() / 10, np.round(matrix)
     moved = push_forward(image, matrix, shape=image.shape[::-1] if matrix[0, 0] == 0 else image.shape)
-    scales, turned = seen_through(matrix, np.array(angles))
+    scales, turned = map_directions(matrix, np.array(angles))
     assert_allclose(scales, 1, rtol=1e-14)
     new, old = radoncdt.nrcdt(moved, angles=angles, n_levels=8), radoncdt.nrcdt(image, angles=turned, n_levels=8)
     assert_allclose(new, old, rtol=0, atol=1e-9)
@@ -164,7 +164,7 @@ def test_proposition_3_holds_for_images_under_maps_of_the_pixel_grid(image, matr
 
 @given(clouds(), clouds())
 def test_cdt_is_the_optimal_map_for_the_distance_as_cost(mu, nu):
-    """∫ |μ̂ − ν̂| dρ is the Wasserstein-1 distance that SciPy computes in its own way."""
+    """∫ |μ̂ − ν̂| dρ is the Wasserstein-1 distance, which SciPy computes independently."""
     breaks = []
     for cloud in (mu, nu):
         order = np.argsort(cloud.points[:, 0])
@@ -180,7 +180,7 @@ def test_cdt_is_the_optimal_map_for_the_distance_as_cost(mu, nu):
 @pytest.mark.parametrize("power", [1, 1.5, 2, 4])
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 12))
 def test_cdt_is_the_optimal_map_for_every_convex_cost(power, seed, n):
-    """Among all assignments of equal atoms none is cheaper than that of the CDTs."""
+    """Among all assignments of equal atoms, none is cheaper than that of the CDTs."""
     x, y = np.random.default_rng(seed).normal(size=(2, n))
     middles = (np.arange(n) + 0.5) / n
     cost = (np.abs(radoncdt.cdt(samples=x, points=middles) - radoncdt.cdt(samples=y, points=middles)) ** power).sum()
@@ -190,7 +190,7 @@ def test_cdt_is_the_optimal_map_for_every_convex_cost(power, seed, n):
 
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 12), n_reference=st.integers(1, 9))
 def test_cdt_transports_the_reference_to_the_measure(seed, n, n_reference):
-    """μ̂_# ρ = μ: the cumulative function of the image of ρ is that of μ."""
+    """μ̂_# ρ = μ: the push-forward of ρ and μ have the same cumulative function."""
     rng = np.random.default_rng(seed)
     mass, edges = rng.random(n), np.cumsum(rng.random(n + 1))
     rho = rng.random(n_reference), np.cumsum(rng.random(n_reference + 1))
@@ -209,7 +209,7 @@ def test_lemma_mean_and_std_are_continuous_in_the_direction(measure, angle, step
     mean, covariance = radoncdt.mean(measure), radoncdt.covariance(measure)
     angles = np.array([angle, angle + step])
     rcdt, nrcdt = (f(measure, angles=angles, n_levels=64) for f in (radoncdt.rcdt, radoncdt.nrcdt))
-    # R̂_θ = std_θ N_θ + mean_θ: both can be read off any two levels with different values
+    # R̂_θ = std_θ N_θ + mean_θ: both follow from any two levels with different values
     std = (rcdt[:, -1] - rcdt[:, 0]) / (nrcdt[:, -1] - nrcdt[:, 0])
     means = rcdt[:, 0] - std * nrcdt[:, 0]
     assert_allclose(std, np.sqrt(np.einsum("ni,ij,nj->n", unit(angles), covariance, unit(angles))), rtol=1e-9)
@@ -226,7 +226,7 @@ def test_proposition_4_the_std_is_bounded_from_below(measure):
     floor = np.sqrt(smallest)
     assert floor > 0
     if not isinstance(measure, PointCloud):
-        assert floor >= np.sqrt(1 / 12) * (1 - 1e-9 * largest)  # one pixel has extent
+        assert floor >= np.sqrt(1 / 12) * (1 - 1e-9 * largest)  # because a pixel has an extent
     rcdt = radoncdt.rcdt(measure, n_angles=16, n_levels=400)
     # levels at the middles of equal shares of mass: their variance is that of the measure, up to that inside a share
     assert (rcdt.std(axis=-1) >= 0.8 * floor).all()
@@ -234,10 +234,10 @@ def test_proposition_4_the_std_is_bounded_from_below(measure):
 
 @given(clouds(equal_weights=True), matrices(), shifts(), st.lists(ANGLES, min_size=1, max_size=8).map(np.array))
 def test_proposition_5_an_affine_map_only_turns_the_nrcdt(cloud, matrix, shift, angles):
-    """N_θ[μ_{A,y}] = N_{h_A(θ)}[μ] to 1e-9, for cond(A) up to 100."""
+    """N_θ[μ_{A,y}] = N_{h_A(θ)}[μ] up to 1e-9, for cond(A) ≤ 100."""
     assume(np.abs(shift).max() <= 1e3 * np.linalg.norm(matrix, -2) * np.ptp(cloud.points, axis=0).min())
-    _, turned = seen_through(matrix, angles)
-    keep = settled(cloud, radoncdt.quantile_levels(23))
+    _, turned = map_directions(matrix, angles)
+    keep = find_settled(cloud, radoncdt.quantile_levels(23))
     moved = radoncdt.nrcdt(push_forward(cloud, matrix, shift), angles=angles, n_levels=23)
     assert_allclose(moved[:, keep], radoncdt.nrcdt(cloud, angles=turned, n_levels=23)[:, keep], rtol=0, atol=1e-9)
 
@@ -258,7 +258,7 @@ def test_the_mnrcdt_is_bounded(measure):
 
 
 def whitened(cloud, n_angles):
-    """Radius of the whitened cloud, and the widest gap between its whitened directions on the full circle."""
+    """Return the radius of the whitened cloud, and the widest gap between its whitened directions on the circle."""
     root = np.linalg.cholesky(radoncdt.covariance(cloud))
     radius = np.linalg.norm(np.linalg.solve(root, (cloud.points - radoncdt.mean(cloud)).T), axis=0).max()
     eta = unit(radoncdt.equispaced_angles(2 * n_angles) * 2) @ root
@@ -269,12 +269,13 @@ def whitened(cloud, n_angles):
 @pytest.mark.parametrize("n_angles", [16, 128])
 @given(cloud=clouds(equal_weights=True), matrix=matrices(condition=10), shift=shifts())
 def test_proposition_6_the_mnrcdt_is_affine_invariant(n_angles, cloud, matrix, shift):
-    """With finitely many directions, up to radius · gap/2 of the whitened measure: N is so Lipschitz in the direction.
+    """With finitely many directions, the error is at most radius · gap/2 of the whitened measure.
 
-    Both discrete maxima lie below the supremum by at most this bound, so they differ by at most the larger bound.
+    The radius is the Lipschitz constant of N with respect to the direction. Both discrete maxima lie below the supremum
+    by at most this bound, so they differ by at most the larger bound.
     """
     moved = push_forward(cloud, matrix, shift)
-    keep = settled(cloud, radoncdt.quantile_levels(23))
+    keep = find_settled(cloud, radoncdt.quantile_levels(23))
     features = [radoncdt.max_nrcdt(m, n_angles=n_angles, n_levels=23)[keep] for m in (cloud, moved)]
     bounds = [radius * 2 * np.sin(gap / 4) for radius, gap in (whitened(cloud, n_angles), whitened(moved, n_angles))]
     assert np.abs(features[0] - features[1]).max() <= max(bounds) + 1e-9

@@ -24,14 +24,14 @@ def test_the_first_failure_is_raised(workers):
         _threads.for_each(fail, range(100), workers)
 
 
-def test_threads_are_not_started_for_little_work():
+def test_no_threads_are_started_for_little_work():
     assert _threads.count_workers(8, 1000) == 1
     assert _threads.count_workers(3, 10**9) == 3
     assert _threads.count_workers(1, 10**9) == 1
 
 
 def test_transforms_can_be_called_from_threads():
-    """Kernels share no state: concurrent calls give what single calls give."""
+    """Kernels share no state: concurrent calls return the same results as single calls."""
     from concurrent.futures import ThreadPoolExecutor
 
     stack = np.random.default_rng(0).random((12, 30, 30))

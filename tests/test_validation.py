@@ -21,7 +21,7 @@ MASSES, EDGES = radoncdt.radon(IMAGE, n_angles=4)
 ANGLES = radoncdt.equispaced_angles(4)
 
 NEVER = [[], {}, True, np.True_, "3", np.array([1, 2]), 1j]
-"""Neither counts nor numbers."""
+"""Values that are neither counts nor numbers."""
 COUNT = [*NEVER, 2.5, np.nan, 0, -1, 10**10, 10**400]
 JOBS = [*NEVER, 2.5, 0, 10**10]
 NUMBER = [*NEVER, np.nan, np.inf, -1, 10**400]
@@ -67,8 +67,8 @@ DESCRIBED = ("n_angles", "n_levels", "nu", "trim")
 NEIGHBOURS = (*DESCRIBED, "n_neighbors", "n_jobs", "image_shape")
 
 
-def fitted(estimator, **options):
-    """An estimator checks its parameters when it is fitted."""
+def fit_model(estimator, **options):
+    """Fit an estimator, which checks its parameters then."""
     model = estimator(**options)
     if "image_shape" in options:
         return model.fit(IMAGES.reshape(3, -1), [0, 1, 2])
@@ -106,22 +106,22 @@ CALLS = {
     "affine_distances": (partial(radoncdt.affine_distances, IMAGES), ("n_jobs",)),
     "DescriptorSettings": (radoncdt.DescriptorSettings, DESCRIBED),
     "DescriptorSettings, robust": (partial(radoncdt.DescriptorSettings, **ROBUST), ("nu",)),
-    "RadonCDT": (partial(fitted, radoncdt.RadonCDT), (*TRANSFORM, "image_shape")),
-    "NormalizedRadonCDT": (partial(fitted, radoncdt.NormalizedRadonCDT), (*NORMALISED, "image_shape")),
+    "RadonCDT": (partial(fit_model, radoncdt.RadonCDT), (*TRANSFORM, "image_shape")),
+    "NormalizedRadonCDT": (partial(fit_model, radoncdt.NormalizedRadonCDT), (*NORMALISED, "image_shape")),
     "NormalizedRadonCDT, sorted": (
-        lambda **options: fitted(radoncdt.NormalizedRadonCDT, pool="sorted", **options).transform(IMAGES),
+        lambda **options: fit_model(radoncdt.NormalizedRadonCDT, pool="sorted", **options).transform(IMAGES),
         ("n_components",),
     ),
     "AffineNeighbors": (
-        lambda **options: fitted(radoncdt.AffineNeighbors, **({"n_neighbors": 1} | options)).kneighbors(),
+        lambda **options: fit_model(radoncdt.AffineNeighbors, **({"n_neighbors": 1} | options)).kneighbors(),
         (*NEIGHBOURS, "radius"),
     ),
     "AffineNeighborsClassifier": (
-        lambda **options: fitted(radoncdt.AffineNeighborsClassifier, **options).predict(IMAGES),
+        lambda **options: fit_model(radoncdt.AffineNeighborsClassifier, **options).predict(IMAGES),
         NEIGHBOURS,
     ),
-    "kneighbors": (fitted(radoncdt.AffineNeighbors).kneighbors, ("n_neighbors",)),
-    "radius_neighbors": (fitted(radoncdt.AffineNeighbors).radius_neighbors, ("radius",)),
+    "kneighbors": (fit_model(radoncdt.AffineNeighbors).kneighbors, ("n_neighbors",)),
+    "radius_neighbors": (fit_model(radoncdt.AffineNeighbors).radius_neighbors, ("radius",)),
     "find_ink, drawing": (partial(find_ink, PAGE, kind="drawing"), ("threshold", "specks", "max_side")),
     "AffineDistribution": (datasets.AffineDistribution, ("rotation", "shear", "shift")),
     "templates": (datasets.templates, ("size", "canvas", "line_width")),
@@ -141,7 +141,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("call", "name", "wrong"), CASES)
-def test_what_is_not_such_a_number_is_refused_by_name(call, name, wrong):
+def test_invalid_numbers_are_refused_by_name(call, name, wrong):
     with pytest.raises((TypeError, ValueError), match=rf"`{name}(\[\d\])?` must "):
         call(**{name: wrong})
 
@@ -165,7 +165,7 @@ def test_transforms_that_would_fill_the_memory_are_refused():
         radoncdt.max_nrcdt(IMAGE, n_angles=2**16, n_levels=2**20)
 
 
-def test_large_powers_are_fine_up_to_a_million():
+def test_powers_up_to_a_million_are_accepted():
     samples, others = np.arange(5.0), np.arange(5.0) * 2
     largest = radoncdt.wasserstein(samples, others, np.inf)
     np.testing.assert_allclose(radoncdt.wasserstein(samples, others, 1e6), largest, rtol=1e-5)
@@ -212,11 +212,11 @@ def test_several_colour_images_are_refused(wrong, name):
 
 
 @pytest.mark.parametrize("shape", [(4, 50, 3), (3, 40, 4), (40, 4, 3), (3, 40, 50), (6, 5, 5), (7, 6, 2)])
-def test_other_stacks_are_stacks(shape):
+def test_other_stacks_are_not_colour_images(shape):
     assert radoncdt.max_nrcdt(np.ones(shape), n_angles=4).shape == (shape[0], 64)
 
 
-def test_a_list_is_the_way_to_pass_narrow_images():
+def test_narrow_images_can_be_passed_as_a_list():
     stack = np.random.default_rng(0).random((6, 9, 3))
     expected = np.stack([radoncdt.max_nrcdt(image, n_angles=4) for image in stack])
     assert_array_equal(radoncdt.max_nrcdt(list(stack), n_angles=4), expected)
@@ -226,7 +226,7 @@ def test_a_list_is_the_way_to_pass_narrow_images():
     assert len(radoncdt.AffineNeighbors(1, image_shape=(9, 3)).fit(stack.reshape(6, -1)).descriptors_) == 6
 
 
-def test_dask_arrays_of_colour_images_are_refused_at_once():
+def test_dask_arrays_of_colour_images_are_refused_immediately():
     da = pytest.importorskip("dask.array")
     with pytest.raises(ValueError, match=r"`images` must .* looks like a colour image"):
         radoncdt.max_nrcdt(da.ones((40, 50, 3), chunks=10))
@@ -251,7 +251,7 @@ def test_a_string_is_a_sequence_of_one_item_where_that_is_allowed():
         _validation.check_sequence([], "names", allow_string=True)
 
 
-def test_the_first_bad_value_is_shown_with_its_index():
+def test_the_first_invalid_value_is_shown_with_its_index():
     array = np.array([[1.0, -2.0], [-3.0, 4.0]])
     assert _validation.show_first(array < 0, array) == "-2.0 at [0, 1]"
     assert _validation.show_first(np.array(True), np.array(5)) == "5"

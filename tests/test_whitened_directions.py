@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import reference
-from drawn import clouds, images, matrices, rotation, shifts
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import clouds, images, matrices, rotation, shifts
 
 import radoncdt
 from radoncdt import PointCloud, push_forward
@@ -17,7 +17,7 @@ CIRCLE = 2 * np.pi * np.arange(2 * N_ANGLES) / (2 * N_ANGLES)
 
 
 def directions_of(covariance, angles):
-    """The angles of Σ^{-1/2}η: the slow, obvious twin."""
+    """Compute the angles of Σ^{-1/2}η in a slow and obvious way."""
     x, y = reference.root(covariance, -0.5) @ [np.cos(angles), np.sin(angles)]
     return np.arctan2(y, x)
 
@@ -27,16 +27,16 @@ def whitened(measure, **options):
 
 
 @given(images())
-def test_of_images_are_those_of_the_whitened_measure(image):
+def test_directions_of_images_are_those_of_the_whitened_measure(image):
     angles = directions_of(radoncdt.covariance(image), CIRCLE)
     expected = radoncdt.nrcdt(image, angles=angles, n_levels=16)
-    # a direction near a diagonal may take rows or columns, which changes the strips
+    # near a diagonal, strips may follow rows or columns
     clear = np.abs(np.abs(np.cos(angles)) - np.abs(np.sin(angles))) > 1e-9
     np.testing.assert_allclose(whitened(image)[clear], expected[clear], atol=1e-6)
 
 
 @given(clouds(least=4))
-def test_of_clouds_are_the_rcdt_of_the_whitened_points(cloud):
+def test_the_whitened_nrcdt_of_clouds_is_the_rcdt_of_whitened_points(cloud):
     points = (cloud.points - radoncdt.mean(cloud)) @ reference.root(radoncdt.covariance(cloud), -0.5)
     white = PointCloud(points, cloud.weights)
     np.testing.assert_allclose(radoncdt.covariance(white), np.eye(2), atol=1e-9)
@@ -46,7 +46,7 @@ def test_of_clouds_are_the_rcdt_of_the_whitened_points(cloud):
 
 @given(clouds(least=4), matrices(condition=20), shifts(), st.integers(0, 2 * N_ANGLES - 1), st.booleans())
 def test_affine_maps_turn_and_mirror_the_circle(cloud, matrix, shift, steps, mirrored):
-    """For maps S R Σ^{-1/2}, S symmetric positive definite and R a rotation by whole steps, exactly."""
+    """This is exact for maps S R Σ^{-1/2}, S symmetric positive definite and R a rotation by whole steps."""
     turn = rotation(steps * np.pi / N_ANGLES) @ np.diag([1, -1 if mirrored else 1])
     positive = reference.root(matrix @ matrix.T, 0.5)
     moved = push_forward(cloud, positive @ turn @ reference.root(radoncdt.covariance(cloud), -0.5), shift)
@@ -57,7 +57,7 @@ def test_affine_maps_turn_and_mirror_the_circle(cloud, matrix, shift, steps, mir
 
 
 @pytest.mark.parametrize("width", [1e-7, 1e-10, 1e-13])
-def test_clouds_that_are_all_but_a_line_are_refused(width):
+def test_clouds_that_are_nearly_a_line_are_refused(width):
     cloud = PointCloud([(0, 0), (1, width), (2, -width), (3, 2 * width), (5, 0)])
     with pytest.raises(ValueError, match=r"`images` must not (be so close to|lie on) one line"):
         whitened(cloud)
@@ -70,7 +70,7 @@ def test_clouds_that_are_all_but_a_line_are_refused(width):
 
 
 @pytest.mark.parametrize("scale", [1e-140, 1e140])
-def test_tiny_and_huge_clouds_are_like_others(scale):
+def test_the_scale_of_a_cloud_does_not_matter(scale):
     cloud = PointCloud(np.random.default_rng(0).normal(size=(9, 2)))
     other = PointCloud(cloud.points * scale)
     np.testing.assert_allclose(whitened(other), whitened(cloud), atol=1e-9)

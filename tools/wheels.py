@@ -28,9 +28,9 @@ sys.path.insert(0, str(NATIVE))
 import build  # noqa: E402, loaded without radoncdt, whose dependencies are not installed
 
 PUBLISHED = ("linux-x86_64", "linux-arm64", "macos-arm64", "macos-x86_64", "windows-x86_64")
-MAX_SIZE = 300_000  # bytes per library, three times their present size
+MAX_SIZE = 300_000  # bytes per library: three times the present size
 
-# The libraries to which ours may link. The C library of Windows consists of DLLs whose names begin like these.
+# The libraries to which ours may link, or the beginnings of their names.
 ALLOWED = {
     "linux": ("libc.so.6", "libm.so.6", "ld-linux"),
     "macos": ("/usr/lib/libSystem.B.dylib",),
@@ -42,7 +42,7 @@ OLDEST = {"linux": (2, 17), "macos-arm64": (11, 0), "macos-x86_64": (10, 13)}
 PROCESSORS = {"x86_64": ("X86_64", "AMD64"), "arm64": ("AARCH64", "ARM64")}
 """Names of the processors in the headers of the libraries."""
 
-lief.logging.disable()  # it warns of an empty table in libraries for macOS
+lief.logging.disable()  # otherwise it warns of an empty table in libraries for macOS
 
 LINKER_SYMBOLS = {"_mh_dylib_header", "__dso_handle"}  # zig adds these to each library for macOS
 
@@ -55,8 +55,8 @@ def make_wheel(target: str, out: Path) -> Path:
     return out / build_wheel(str(out))
 
 
-def expected_functions() -> set[str]:
-    """The functions that Python calls, from the table in _native/__init__.py."""
+def read_expected_functions() -> set[str]:
+    """Read the functions that Python calls from the table in _native/__init__.py."""
     for node in ast.parse((NATIVE / "__init__.py").read_text("utf-8")).body:
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "_SIGNATURES":
             kernels = ast.literal_eval(node.value)
@@ -65,7 +65,7 @@ def expected_functions() -> set[str]:
 
 
 def find_wheel_faults(wheel: Path, target: build.Target) -> Iterator[str]:
-    """Find what is wrong with a wheel."""
+    """List the faults of a wheel."""
     if not wheel.name.endswith(f"-py3-none-{target.tag}.whl"):
         yield f"the tag is not py3-none-{target.tag}"
     folder = "radoncdt/_native/"
@@ -73,20 +73,20 @@ def find_wheel_faults(wheel: Path, target: build.Target) -> Iterator[str]:
         names = {name.removeprefix(folder) for name in archive.namelist() if name.startswith(folder)}
         libraries = {f"lib/{target.file_name(name)}" for name in target.instruction_sets}
         if names != libraries | {"__init__.py", "lib/build.json"}:
-            yield f"files: {sorted(names)}"
+            yield f"contains the wrong files: {sorted(names)}"
         built = json.loads(archive.read(f"{folder}lib/build.json"))
         for name in sorted(names & libraries):
             content = archive.read(folder + name)
             if built["source_hash"].encode() not in content:
-                yield f"{name}: not of the sources in build.json"
+                yield f"{name}: was not built from the sources in build.json"
             yield from (f"{name}: {fault}" for fault in find_library_faults(content, target))
 
 
 def find_library_faults(content: bytes, target: build.Target) -> Iterator[str]:
-    """Find what is wrong with a library."""
+    """List the faults of a library."""
     library = lief.parse(content)
     if library is None:
-        yield "not a library"
+        yield "is not a library"
         return
     links, functions, processor, versions = _describe(library, target.system)
     processors = PROCESSORS[target.name.partition("-")[2]]
@@ -95,14 +95,14 @@ def find_library_faults(content: bytes, target: build.Target) -> Iterator[str]:
     yield from (f"links to {name}" for name in links if not name.startswith(ALLOWED[target.system]))
     oldest = OLDEST.get(target.system) or OLDEST.get(target.name)
     yield from (f"needs version {version} of the system" for version in versions if oldest and version > oldest)
-    if functions != expected_functions():
-        yield f"exports differ by {sorted(functions ^ expected_functions())}"
+    if functions != read_expected_functions():
+        yield f"exports differ by {sorted(functions ^ read_expected_functions())}"
     if len(content) > MAX_SIZE:
-        yield f"{len(content)} bytes"
+        yield f"is larger than {MAX_SIZE} bytes: {len(content)}"
 
 
 def _describe(library: Any, system: str) -> tuple[list[str], set[str], str, list[tuple[int, ...]]]:
-    """The libraries to which a library links, its exports, its processor, and the versions of the system it needs."""
+    """Return the links of a library, its exports, its processor, and the versions of the system that it needs."""
     if system == "linux":
         groups = library.symbols_version_requirement
         needed = [version.name for group in groups for version in group.get_auxiliary_symbols()]

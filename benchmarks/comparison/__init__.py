@@ -1,8 +1,8 @@
 """The parts of the comparison with other libraries, one module per part.
 
 A part is a function that takes the libraries and whether to be quick, and yields records. A record contains the part,
-the case, the library, its form, and figures, or the reason why there are none. ``compare.py`` runs the parts and writes
-the records to results.json. ``page.py`` and ``plots.py`` show them.
+the case, the library, its form, and either figures or the reason why there are none. ``compare.py`` runs the parts and
+writes the records to results.json. ``comparison_page.py`` and ``comparison_plots.py`` show them.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ from benchmarks.peers import Form, Peer
 Record = dict[str, Any]
 
 RESULTS = Path(__file__).parents[1] / "results.json"
-OURS = "radoncdt"
+OURS = "radoncdt"  # name of this package among the libraries
 SIDE, N_ANGLES = 256, 128
 """The side of the images, in pixels, and the number of angles of most cases."""
 
@@ -25,6 +25,7 @@ def list_forms(found: list[Peer]) -> Iterator[tuple[Peer, str, Form]]:
 
 
 def make_record(part: str, case: str, peer: Peer, form: str, **figures: Any) -> Record:
+    """Make the record of one form of a library in one case."""
     return {"part": part, "case": case, "peer": peer.name, "form": form, **figures}
 
 

@@ -1,6 +1,6 @@
 """The number of angles from which adrt is faster.
 
-adrt computes all of its 4N directions at once, whereas the time of ours grows with the number of angles. Both compute
+adrt computes all of its 4N directions at once, whereas our time grows with the number of angles. Both compute
 the projections of one image in one thread, and then its features.
 """
 
@@ -13,20 +13,20 @@ from benchmarks.comparison.speed import Case
 from benchmarks.peers import Peer
 from benchmarks.timing import time_interleaved
 
-AGAINST = "adrt"
+AGAINST = "adrt"  # the library with which radoncdt is compared
 
 
-def cases(quick: bool) -> list[Case]:
-    """All cases are in float32."""
+def list_cases(quick: bool) -> list[Case]:
+    """List the cases, all of them in float32."""
     counts = (128, 1024) if quick else (64, 128, 256, 512, 1024)
     kinds = ("dense",) if quick else ("dense", "drawing")
     return [Case(kind, n_angles=n, what=what) for kind in kinds for what in ("projections", "features") for n in counts]
 
 
-def angles(found: list[Peer], quick: bool) -> Iterator[Record]:
-    """Measure the milliseconds of ours and of the faster form of adrt."""
+def measure_angles(found: list[Peer], quick: bool) -> Iterator[Record]:
+    """Measure the milliseconds of radoncdt and of the faster form of adrt."""
     chosen = [peer for peer in found if peer.name in (OURS, AGAINST) and peer.forms]
-    for case in cases(quick):
+    for case in list_cases(quick):
         images = case.images()
         calls: dict[tuple[str, str], Callable[[], object]] = {
             (peer.name, name): case.call(form, images)

@@ -13,7 +13,7 @@ from benchmarks.peers import Form, Peer
 
 Array = NDArray[Any]
 
-CHANGES: dict[str, Callable[[Array], Array]] = {
+CHANGES: dict[str, Callable[[Array], Array]] = {  # functions of images with fine pixels
     "rotation": lambda fine: photograph_moved(fine, rotation=180),
     "scale": lambda fine: photograph_moved(fine, scale=(0.5, 1.3)),
     "shear": lambda fine: photograph_moved(fine, shear=30),
@@ -49,7 +49,8 @@ def measure_spread(
     return {"spread": float(np.sqrt(np.mean(relative**2))), "largest": float(relative.max())}
 
 
-def invariance(found: list[Peer], quick: bool) -> Iterator[Record]:
+def measure_invariance(found: list[Peer], quick: bool) -> Iterator[Record]:
+    """Measure how much each change of the symbols affects the features of all libraries."""
     fine = draw_symbols(SIDE)[:: 4 if quick else 1]
     still = photograph(fine)
     known: dict[Form, tuple[Array, Array]] = {}

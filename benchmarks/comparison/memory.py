@@ -10,11 +10,11 @@ from benchmarks.comparison import N_ANGLES, Record, attempt, list_forms
 from benchmarks.images import KINDS
 from benchmarks.peers import Peer
 
-ROOT = Path(__file__).parents[2]  # where Python finds this package
+ROOT = Path(__file__).parents[2]  # the folder in which Python finds this package
 
 
 def measure_peak(*arguments: object) -> dict[str, float]:
-    """Run memory_of_peer.py."""
+    """Measure the peak memory, in MB, with memory_of_peer.py."""
     command = [sys.executable, "-m", "benchmarks.memory_of_peer", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     if done.returncode:
@@ -23,7 +23,8 @@ def measure_peak(*arguments: object) -> dict[str, float]:
     return {"megabytes": float(done.stdout)}
 
 
-def memory(found: list[Peer], quick: bool) -> Iterator[Record]:
+def measure_memory(found: list[Peer], quick: bool) -> Iterator[Record]:
+    """Measure the peak memory of all libraries for both kinds of images."""
     side = 64 if quick else 512
     for kind in KINDS:
         for peer, name, _ in list_forms(found):

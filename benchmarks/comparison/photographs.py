@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.images import block_means
+from benchmarks.images import average_blocks
 from radoncdt import datasets
 
 Array = NDArray[Any]
@@ -31,7 +31,7 @@ def draw_symbols(side: int) -> Array:
 
 def photograph(fine: Array) -> Array:
     """Average fine pixels."""
-    return block_means(fine, FINER).astype(np.float32)
+    return average_blocks(fine, FINER).astype(np.float32)
 
 
 def photograph_moved(fine: Array, *, shift: float = 0.0, **options: Any) -> Array:

@@ -12,7 +12,7 @@ from benchmarks.comparison import Record, attempt, list_forms
 from benchmarks.comparison.photographs import draw_symbols, photograph, photograph_moved
 from benchmarks.peers import Form, Peer
 
-SIDE, N_ANGLES = 128, 32
+SIDE, N_ANGLES = 128, 32  # pixels along a side, and angles
 
 
 def recognise(form: Form, templates: NDArray[Any], copies: NDArray[Any]) -> dict[str, float]:
@@ -26,7 +26,8 @@ def recognise(form: Form, templates: NDArray[Any], copies: NDArray[Any]) -> dict
     return {"accuracy": float(np.mean(nearest == truth)), "milliseconds": 1e3 * seconds / len(copies)}
 
 
-def recognition(found: list[Peer], quick: bool) -> Iterator[Record]:
+def measure_recognition(found: list[Peer], quick: bool) -> Iterator[Record]:
+    """Measure the accuracy of all libraries, and their milliseconds per image."""
     fine = draw_symbols(SIDE)
     n_copies = 2 if quick else 10
     copies = photograph_moved(

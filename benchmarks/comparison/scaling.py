@@ -15,7 +15,7 @@ from benchmarks.peers import Peer
 from benchmarks.timing import time_interleaved
 
 
-def measure(along: str, name: str, points: Sequence[tuple[float, NDArray[Any], dict[str, int]]]) -> Record:
+def measure_along(along: str, name: str, points: Sequence[tuple[float, NDArray[Any], dict[str, int]]]) -> Record:
     """Measure the milliseconds of one call per point (x, images, options), and fit them.
 
     `exponent` is the slope of log time over log x from the middle point on, where fixed costs matter less.
@@ -40,14 +40,15 @@ def measure(along: str, name: str, points: Sequence[tuple[float, NDArray[Any], d
     )
 
 
-def scaling(found: list[Peer], quick: bool) -> Iterator[Record]:
+def measure_scaling(found: list[Peer], quick: bool) -> Iterator[Record]:
+    """Measure the times of radoncdt along each quantity, for both kinds of images."""
     for kind, draw in KINDS.items():
-        yield measure("side", kind, [(n, draw(n), {}) for n in (64, 128, 256, 512, 1024)])
-        yield measure("angles", kind, [(n, draw(SIDE), {"n_angles": n}) for n in (16, 32, 64, 128, 256, 512)])
+        yield measure_along("side", kind, [(n, draw(n), {}) for n in (64, 128, 256, 512, 1024)])
+        yield measure_along("angles", kind, [(n, draw(SIDE), {"n_angles": n}) for n in (16, 32, 64, 128, 256, 512)])
         stack = np.repeat(draw(SIDE)[None], 256, axis=0)
-        yield measure("images at once", kind, [(n, stack[:n], {}) for n in (1, 4, 16, 64, 256)])
-        yield measure("threads", kind, [(n, stack[:64], {"n_jobs": n}) for n in range(1, cpu_count() + 1)])
+        yield measure_along("images at once", kind, [(n, stack[:n], {}) for n in (1, 4, 16, 64, 256)])
+        yield measure_along("threads", kind, [(n, stack[:64], {"n_jobs": n}) for n in range(1, cpu_count() + 1)])
     images = [scribble(SIDE, n) for n in (1, 2, 4, 8, 16, 32)]
-    yield measure(
+    yield measure_along(
         "rows, columns and runs of ink", "drawing", [(count_lines_and_runs(image), image, {}) for image in images]
     )

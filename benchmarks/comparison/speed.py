@@ -17,7 +17,7 @@ SLOW, TOO_SLOW = 0.5, 15.0
 
 
 class Case(NamedTuple):
-    """What is measured."""
+    """One measurement: the kind and size of the images, and what is computed."""
 
     kind: str
     side: int = SIDE
@@ -32,9 +32,11 @@ class Case(NamedTuple):
         return f"{self.kind}, {self.side} × {self.side}, {self.n_angles} angles, {self.dtype}{batch}{what}"
 
     def images(self) -> NDArray[Any]:
+        """Draw the images (batch, side, side)."""
         return np.repeat(KINDS[self.kind](self.side)[None], self.batch, axis=0).astype(self.dtype)
 
     def call(self, form: Form, images: NDArray[Any]) -> Callable[[], object]:
+        """Prepare a call of a library."""
         if self.what == "features":
             return partial(form.features, images, self.n_angles)
         if form.project is None:
@@ -42,7 +44,8 @@ class Case(NamedTuple):
         return partial(form.project, images[0], self.n_angles)
 
 
-def cases(quick: bool) -> list[Case]:
+def list_cases(quick: bool) -> list[Case]:
+    """List the cases, in which one quantity at a time differs from the default."""
     if quick:
         return [Case(kind) for kind in KINDS]
     return [
@@ -58,10 +61,10 @@ def cases(quick: bool) -> list[Case]:
     ]
 
 
-def speed(found: list[Peer], quick: bool) -> Iterator[Record]:
+def measure_speed(found: list[Peer], quick: bool) -> Iterator[Record]:
     """Measure all cases. A library that fails, or that took a quarter of TOO_SLOW at half the side, is left out."""
     last: dict[tuple[str, str, Case], float] = {}
-    for case in cases(quick):
+    for case in list_cases(quick):
         images = case.images()
         calls: dict[tuple[str, str], Callable[[], object]] = {}
         left_out: dict[tuple[str, str], str] = {}

@@ -1,4 +1,4 @@
-"""The time of each stage of the transform, and of a plain loop that only streams the same rows.
+"""Time of each stage of the transform, and of a plain loop that only streams the same rows.
 
 The kernels do not report when a stage ends. ``stages.cpp`` therefore calls their parts up to a given stage. It is
 compiled with the flags of the kernels, for the instruction set in use.
@@ -24,8 +24,9 @@ from radoncdt._native import ImageTable, address, suffix
 from radoncdt._native.build import HERE, find_compiler, make_libraries, native_target
 from radoncdt.directions import Directions
 
-STAGES = ("reading", "projection", "quantiles", "pooling", "Python")
+STAGES = ("reading", "projection", "quantiles", "pooling", "Python")  # in the order in which they run
 _TYPES = {"i": ctypes.c_int64, "o": ctypes.c_int, "p": ctypes.c_void_p}
+# letters of the types of the parameters of each function in stages.cpp
 _SIGNATURES = {"up_to": "opippipp", "stream": "iiipppip", "tables": "ipipp"}
 
 
@@ -74,8 +75,8 @@ def call_stream(image: NDArray[Any], directions: Directions) -> tuple[Callable[[
     return lambda: (function(*arguments), arrays), sums
 
 
-def stages(found: list[Peer], quick: bool) -> Iterator[Record]:
-    """Measure the milliseconds of each stage, and the time of the projection over that of the plain loop."""
+def measure_stages(found: list[Peer], quick: bool) -> Iterator[Record]:
+    """Measure the milliseconds of each stage, and the ratio of the projection to the plain loop."""
     directions, levels = Directions.choose(N_ANGLES, None), radoncdt.quantile_levels(64)
     out, kernels = np.empty((N_ANGLES, 64)), _kernels.current()
     options: dict[str, Any] = {"normalise": True, "extremes": True}

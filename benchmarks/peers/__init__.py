@@ -1,7 +1,7 @@
 """Other libraries that compute Radon transforms and R-CDTs, behind the same functions, one small module per library.
 
 A module has a dictionary FORMS with two `Form` values. "as shipped" follows the documentation of the library, with the
-code that one writes first where the library only computes projections. "tuned" is the best that we know how to do:
+simplest code where the library computes only projections. "tuned" is the best that we know how to do:
 masses in bins with edges, levels without the ends, exact moments of the image, and the full circle. Images are given in
 float32 or float64. A library that takes only one of them converts.
 """

@@ -16,9 +16,10 @@ MAX_SIZE = 2**26  # pixels times angles of the largest matrix
 
 
 @lru_cache(maxsize=4)
-def _matrix(height: int, width: int, n_angles: int) -> tuple[Any, NDArray[Any], NDArray[Any]]:
+def _make_matrix(height: int, width: int, n_angles: int) -> tuple[Any, NDArray[Any], NDArray[Any]]:
+    """Make the sparse matrix of all projections; also return the middles of the bins, and the angles."""
     if height * width * n_angles > MAX_SIZE:
-        raise MemoryError(f"a matrix of about {1e-7 * height * width * n_angles:.0f} GB")
+        raise MemoryError(f"the matrix would take about {1e-7 * height * width * n_angles:.0f} GB")
     n_bins = int(np.ceil(np.hypot(height, width))) + 2
     angles = np.pi * np.arange(n_angles) / n_angles
     volume = astra.create_vol_geom(height, width)
@@ -32,7 +33,7 @@ def _matrix(height: int, width: int, n_angles: int) -> tuple[Any, NDArray[Any], 
 
 
 def project(image: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    matrix, middles, angles = _matrix(*image.shape, n_angles)
+    matrix, middles, angles = _make_matrix(*image.shape, n_angles)
     sums = matrix @ image.ravel().astype(matrix.dtype, copy=False)  # otherwise every call would convert the matrix
     return sums.reshape(n_angles, -1), middles, angles
 

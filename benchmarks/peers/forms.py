@@ -1,4 +1,4 @@
-"""The code that a user has to add to a library that computes projections or R-CDTs only."""
+"""Code that a user has to add to a library that computes only projections or R-CDTs."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 import radoncdt
 from benchmarks.peers import Floats, Form, Projections, Transform
 
-N_LEVELS = 64
+N_LEVELS = 64  # levels of the libraries that leave the choice to the user
 UNIFORM, MIDPOINT = (radoncdt.quantile_levels(N_LEVELS, grid) for grid in ("uniform", "midpoint"))
 
 
 def make_shipped_form(project: Projections) -> Form:
-    """Use sums at the middles of the bins, moments over the levels and half the circle, as one writes it first."""
+    """Use sums at the middles of the bins, moments over the levels and half the circle, as in a first attempt."""
 
     def rcdt(images: NDArray[Any], n_angles: int) -> tuple[Floats, Floats, Floats]:
         values = np.empty((len(images), n_angles, N_LEVELS))
@@ -76,10 +76,10 @@ def normalise_exactly(rcdt: Transform) -> Form:
     return Form(features, rcdt, nrcdt)
 
 
-def pivots(shape: tuple[int, ...], angles: Floats) -> Floats:
-    """⟨p, θ⟩ of the middle p of pixel (H // 2, W // 2), about which scikit-image and libraries based on it rotate.
+def compute_pivots(shape: tuple[int, ...], angles: Floats) -> Floats:
+    """Compute ⟨p, θ⟩ of the middle p of pixel (H // 2, W // 2), about which scikit-image rotates.
 
-    If a side is even, this is not the centre of the image.
+    If a side is even, this is not the centre of the image. Libraries based on scikit-image use the same point.
     """
     height, width = shape[-2:]
     return 0.5 * (1 - width % 2) * np.cos(angles) - 0.5 * (1 - height % 2) * np.sin(angles)

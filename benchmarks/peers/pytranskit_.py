@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pytranskit.optrans.continuous.radoncdt import RadonCDT
 
-from benchmarks.peers.forms import normalise_by_levels, normalise_exactly, pivots
+from benchmarks.peers.forms import compute_pivots, normalise_by_levels, normalise_exactly
 
 
 def rcdt(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -16,7 +16,7 @@ def rcdt(images: NDArray[Any], n_angles: int) -> tuple[NDArray[Any], NDArray[Any
     n_bins = int(np.ceil(np.sqrt(2) * max(uniform.shape)))
     ends = -(n_bins // 2), n_bins - 1 - n_bins // 2
     found = [transform.forward(ends, uniform, ends, image, rm_edge=True).T for image in images.astype(np.float64)]
-    values = np.array(found) + pivots(uniform.shape, angles)[:, None]
+    values = np.array(found) + compute_pivots(uniform.shape, angles)[:, None]
     return values, angles, np.linspace(0, 1, values.shape[2] + 2)[1:-1]
 
 

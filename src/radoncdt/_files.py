@@ -9,7 +9,7 @@ from typing import IO
 __all__ = ["write_atomically"]
 
 
-def write_atomically(path: Path, save: Callable[[IO[bytes]], None]) -> None:
+def write_atomically(path: Path, save: Callable[[IO[bytes]], object]) -> None:
     """Write a file beside `path`, and move it there once `save` has succeeded."""
     part = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}")
     try:

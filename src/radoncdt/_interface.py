@@ -95,8 +95,8 @@ class Waves(NamedTuple):
     values: NDArray[np.floating]
     """(n, n_angles, n_levels): NR-CDTs along whitened directions of the half circle."""
     waves: NDArray[np.float32]
-    """(n, KEPT · 2 · ⌈n_levels/2⌉): Fourier coefficients along the circle, see `matching.descriptors.spectrum_of`, of
-    the frequencies 1, 3, … and then 2, 4, …, in groups of LANES: for each level LANES real and LANES imaginary parts.
+    """(n, KEPT · 2 · ⌈n_levels/2⌉): Fourier coefficients along the circle, of the frequencies 1, 3, … and then 2, 4, …,
+    in groups of LANES: for each level, LANES real and LANES imaginary parts. See `compute_spectrum`.
     """
     norms: Floats
     """(n, 2): the norm of the waves, and the norm of all higher frequencies."""

@@ -9,7 +9,7 @@ from radoncdt._validation import ArgumentValueError
 
 __all__ = ["WORK_PER_THREAD", "count_threads", "count_workers", "for_each"]
 
-Task = TypeVar("Task")
+_Task = TypeVar("_Task")
 
 WORK_PER_THREAD = 8_000_000  # pixels times directions: about 1 ms, several times what starting a thread takes
 
@@ -37,7 +37,7 @@ def count_threads(n_jobs: Any) -> int:
 
 
 def for_each(
-    function: Callable[[Task], None], tasks: Iterable[Task], workers: int, stop: threading.Event | None = None
+    function: Callable[[_Task], None], tasks: Iterable[_Task], workers: int, stop: threading.Event | None = None
 ) -> None:
     """Call a function on every task. The calling thread is one of the workers.
 

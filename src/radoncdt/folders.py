@@ -4,9 +4,9 @@ import filecmp
 import os
 import secrets
 import shutil
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from radoncdt import _validation
 from radoncdt._csv import encode_table
 from radoncdt._progress import track
-from radoncdt._typing import Floats, OnProgress
+from radoncdt._typing import OnProgress
 from radoncdt._validation import ArgumentValueError
 from radoncdt.ink import InkError, image_files, read_ink
 from radoncdt.matching.descriptors import Descriptors, describe
@@ -28,8 +28,6 @@ from radoncdt.matching.settings import ROBUST, DescriptorSettings
 __all__ = ["Prediction", "Predictions", "classify_folders", "copy_to_classes"]
 
 StrPath = str | os.PathLike[str]
-
-_ROBUST_SETTINGS = DescriptorSettings(**ROBUST)
 
 
 class Prediction(NamedTuple):
@@ -47,13 +45,6 @@ class Prediction(NamedTuple):
     may be less than 1 if several neighbours vote."""
     nearest: Path | None
     """The nearest example of the predicted class."""
-
-    def cells(self) -> list[object]:
-        """Return the row of the CSV file."""
-        known = [str(self.file), self.label or ""]
-        if self.predicted is None:
-            return [*known, "", "", "", ""]
-        return [*known, self.predicted, round(self.distance, 6), float(f"{self.margin:.4g}"), str(self.nearest)]
 
 
 class Predictions(NamedTuple):
@@ -74,16 +65,16 @@ class Predictions(NamedTuple):
 
     def confusion(self) -> NDArray[np.intp]:
         """Count the images of each known class (rows) by their predicted class (columns)."""
-        counts = np.zeros((len(self.classes), len(self.classes)), np.intp)
-        for row in self.rows:
-            if row.label in self.classes and row.predicted is not None:
-                counts[self.classes.index(row.label), self.classes.index(row.predicted)] += 1
-        return counts
+        counts = Counter((row.label, row.predicted) for row in self.rows)
+        return np.array([[counts[known, predicted] for predicted in self.classes] for known in self.classes], np.intp)
 
     def table(self) -> bytes:
         """Return a CSV file with one row per image. Cells that do not apply are empty."""
-        titles = ["file", "class", "predicted", "distance", "margin", "nearest"]
-        return encode_table(titles, (row.cells() for row in self.rows))
+        rows = []
+        for file, label, predicted, distance, margin, nearest in self.rows:
+            found = [predicted, round(distance, 6), float(f"{margin:.4g}"), str(nearest)]
+            rows.append([str(file), label or "", *(found if predicted is not None else [""] * len(found))])
+        return encode_table(["file", "class", "predicted", "distance", "margin", "nearest"], rows)
 
 
 def classify_folders(
@@ -127,26 +118,34 @@ def classify_folders(
     _validation.check_count(n_neighbors, "n_neighbors", 1)
     limits = Plausible() if limits is None else limits
     _validation.check_instance(limits, "limits", Plausible)
-    settings = _ROBUST_SETTINGS if settings is None else settings
+    settings = DescriptorSettings(**ROBUST) if settings is None else settings
     _validation.check_instance(settings, "settings", DescriptorSettings)
-    read = partial(_read_images, settings=settings, n_jobs=n_jobs, on_progress=on_progress, ink=ink)
     paths = [test] if isinstance(test, (str, os.PathLike)) else list(_validation.check_sequence(test, "test"))
     if not Path(train).is_dir():
         raise ArgumentValueError("train", f"must be a folder, got {train}")
     for path in paths:
         if not os.path.lexists(path):
             raise ArgumentValueError("test", f"must be image files or folders that exist, got {path}")
-    examples = read([image for image in _find_images([train]) if image.label])
-    if not examples.images:
-        raise ArgumentValueError("train", f"must have folders with readable images, got {train}{examples.first_reason}")
-    if n_neighbors > (there := len(examples.images)):
+
+    def read(images: Mapping[Path, str | None], argument: str, requirement: str) -> _DescribedImages:
+        done = _DescribedImages({}, [], [])
+        for file in track(images, on_progress, "reading images"):
+            try:
+                done.descriptors.append(describe(read_ink(file, **ink), n_jobs=n_jobs, **asdict(settings)))
+                done.labels[file] = images[file]
+            except InkError as error:
+                done.refused.append(str(error))
+        if not done.labels:
+            reason = f" ({done.refused[0]})" if done.refused else ""
+            raise ArgumentValueError(argument, requirement + reason)
+        return done
+
+    labelled = {file: label for file, label in _find_images([train]).items() if label}
+    examples = read(labelled, "train", f"must have folders with readable images, got {train}")
+    if n_neighbors > (there := len(examples.labels)):
         raise ArgumentValueError("n_neighbors", f"must be at most {there}, the number of examples, got {n_neighbors}")
-    queries = read(_find_images(paths))
-    if not queries.images:
-        given = ", ".join(map(str, paths))
-        raise ArgumentValueError("test", f"must have readable images, got {given}{queries.first_reason}")
-    classes, rows = _predict(examples, queries, n_neighbors, limits, n_jobs)
-    return Predictions(tuple(rows), tuple(classes), (*examples.refused, *queries.refused))
+    queries = read(_find_images(paths), "test", f"must have readable images, got {', '.join(map(str, paths))}")
+    return _predict(examples, queries, n_neighbors, limits, n_jobs)
 
 
 def copy_to_classes(predictions: Predictions, folder: StrPath, *, on_progress: OnProgress | None = None) -> list[Path]:
@@ -184,85 +183,49 @@ def copy_to_classes(predictions: Predictions, folder: StrPath, *, on_progress: O
     return copies
 
 
-class _Image(NamedTuple):
-    file: Path
-    label: str | None
-
-
 class _DescribedImages(NamedTuple):
-    images: list[_Image]
+    labels: dict[Path, str | None]  # the known class of each file that can be read
     descriptors: list[Descriptors]
     refused: list[str]
 
-    @property
-    def first_reason(self) -> str:
-        """Why the first image was refused, to be appended to a message."""
-        return f" ({self.refused[0]})" if self.refused else ""
 
-
-def _find_images(paths: Sequence[StrPath]) -> list[_Image]:
-    """Find every image file once. Its label is the folder in which it is, directly below one of the paths."""
-    found: dict[str, _Image] = {}
+def _find_images(paths: Sequence[StrPath]) -> dict[Path, str | None]:
+    """Find every image file once, with its label: the folder in which it is, directly below one of the paths."""
+    found: dict[str, tuple[Path, str | None]] = {}
     for path in map(Path, paths):
         for file in image_files([path]):
             below = file.relative_to(path).parts
-            found.setdefault(os.path.abspath(file), _Image(file, below[0] if len(below) > 1 else None))
-    return list(found.values())
-
-
-def _read_images(
-    images: list[_Image],
-    settings: DescriptorSettings,
-    n_jobs: int | None,
-    on_progress: OnProgress | None,
-    ink: dict[str, Any],
-) -> _DescribedImages:
-    done = _DescribedImages([], [], [])
-    for image in track(images, on_progress, "reading images"):
-        try:
-            done.descriptors.append(describe(read_ink(image.file, **ink), n_jobs=n_jobs, **asdict(settings)))
-            done.images.append(image)
-        except InkError as error:
-            done.refused.append(str(error))
-    return done
+            found.setdefault(os.path.abspath(file), (file, below[0] if len(below) > 1 else None))
+    return dict(found.values())
 
 
 def _predict(
     examples: _DescribedImages, queries: _DescribedImages, n_neighbors: int, limits: Plausible, n_jobs: int | None
-) -> tuple[list[str], list[Prediction]]:
-    """Return the names of the classes, and a prediction for every query."""
-    labels = np.array([image.label for image in examples.images])
+) -> Predictions:
+    """Predict the class of every query."""
+    labels, files = np.array(list(examples.labels.values())), list(examples.labels)
     classes: list[str] = sorted(set(labels.tolist()))
     entries, asked = (Descriptors.concatenate(described.descriptors) for described in (examples, queries))
-    distances: list[Floats] = []  # to the nearest examples of each class
-    nearest: list[NDArray[np.intp]] = []  # the nearest example of each class
+    near, numbers = [], []  # distances and numbers of the nearest examples of each class
     for name in classes:
         members = np.flatnonzero(labels == name)
-        index = AffineIndex(entries[members], limits)
-        near, numbers = index.nearest(asked, min(n_neighbors, len(members)), n_jobs)
-        distances.append(near)
-        nearest.append(members[numbers[:, 0]])
-    votes = _count_votes(distances, n_neighbors)
-    closest = np.stack([near[:, 0] for near in distances], axis=1)
-    winners = np.where(votes == votes.max(axis=1, keepdims=True), closest, np.inf).argmin(axis=1).tolist()
+        index, k = AffineIndex(entries[members], limits), min(n_neighbors, len(members))
+        distances, positions = index.nearest(asked, k, n_jobs)
+        near.append(distances)
+        numbers.append(members[positions])
     rows = []
-    for k, (image, winner) in enumerate(zip(queries.images, winners)):
-        distance, other = float(closest[k, winner]), float(np.delete(closest[k], winner).min(initial=np.inf))
-        if distance == np.inf:
-            rows.append(Prediction(*image, None, np.inf, 1.0, None))
+    for (file, label), distances, chosen in zip(queries.labels.items(), np.hstack(near), np.hstack(numbers)):
+        order = [k for k in np.argsort(distances, kind="stable") if distances[k] < np.inf]
+        if not order:
+            rows.append(Prediction(file, label, None, np.inf, 1.0, None))
             continue
+        votes = Counter(labels[chosen[order[:n_neighbors]]].tolist())
+        best = next(k for k in order if votes[labels[chosen[k]]] == max(votes.values()))
+        winner, distance = str(labels[chosen[best]]), float(distances[best])
+        other = next((float(distances[k]) for k in order if labels[chosen[k]] != winner), np.inf)
         margin = 1.0 if other == distance else other / distance if distance > 0 else np.inf
-        rows.append(Prediction(*image, classes[winner], distance, margin, examples.images[nearest[winner][k]].file))
-    return classes, rows
-
-
-def _count_votes(distances: list[Floats], n_neighbors: int) -> NDArray[np.intp]:
-    """Count the classes of the nearest examples of every query, given the distances to each class."""
-    owners = np.repeat(np.arange(len(distances)), [near.shape[1] for near in distances])
-    every = np.concatenate(distances, axis=1)
-    chosen = np.argsort(every, axis=1, kind="stable")[:, :n_neighbors]
-    counts = np.take_along_axis(every, chosen, axis=1) < np.inf
-    return np.stack([((owners[chosen] == c) & counts).sum(axis=1) for c in range(len(distances))], axis=1)
+        rows.append(Prediction(file, label, winner, distance, margin, files[chosen[best]]))
+    return Predictions(tuple(rows), tuple(classes), (*examples.refused, *queries.refused))
 
 
 def _copy(file: Path, folder: Path) -> Path:
@@ -270,24 +233,18 @@ def _copy(file: Path, folder: Path) -> Path:
     part = folder / f".{secrets.token_hex(8)}"
     try:
         shutil.copy2(file, part)
-        names = (file.name if k == 1 else f"{file.stem}_{k}{file.suffix}" for k in count(1))
-        return next(folder / name for name in names if _is_same(part, folder / name) or _rename(part, folder / name))
+        targets = (folder / (file.name if k == 1 else f"{file.stem}_{k}{file.suffix}") for k in count(1))
+        return next(path for path in targets if _take_name(part, path))
     finally:
         part.unlink(missing_ok=True)
 
 
-def _is_same(file: Path, other: Path) -> bool:
-    return other.is_file() and filecmp.cmp(file, other, shallow=False)
-
-
-def _rename(part: Path, target: Path) -> bool:
-    """Rename a file and return True, or return False if the new name is taken."""
+def _take_name(part: Path, target: Path) -> bool:
+    """Rename a file. Return False if the name belongs to a file with other content, which stays there."""
     try:
         os.link(part, target)  # unlike a renaming, this never replaces a file
-    except FileExistsError:
-        return False
-    except OSError:  # the file system has no hard links
+    except OSError:  # the name is taken, or the file system has no hard links
         if os.path.lexists(target):
-            return False
+            return target.is_file() and filecmp.cmp(part, target, shallow=False)
         part.rename(target)
     return True

@@ -77,14 +77,16 @@ def measure(image: ArrayLike | PointCloud, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def sinogram(image: ArrayLike | PointCloud, *, n_angles: int = 180, ax: Axes | None = None) -> Axes:
+def sinogram(
+    image: ArrayLike | PointCloud, *, n_angles: int = 180, n_jobs: int | None = -1, ax: Axes | None = None
+) -> Axes:
     """Draw the Radon transform R_θ[μ]: densities of the projections on all directions of the half circle.
 
     >>> plot.sinogram(np.eye(3), n_angles=16).get_xlabel()
     'angle θ in degrees'
     """
     ax, item = _get_axes(ax), Batch.read_one(image, "image").items[0]
-    masses, edges = radon(item, n_angles=n_angles)
+    masses, edges = radon(item, n_angles=n_angles, n_jobs=n_jobs)
     density = masses / np.diff(edges)
     low, high = _mass_extent(masses, edges)
     grid = np.linspace(low, high, 2 * masses.shape[-1])
@@ -113,6 +115,7 @@ def rcdt(
     kind: str = "image",
     n_angles: int = 64,
     n_levels: int = 64,
+    n_jobs: int | None = -1,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the R-CDT of an image: quantiles as an image over angles and levels, or one curve per direction.
@@ -120,7 +123,8 @@ def rcdt(
     >>> plot.rcdt(np.eye(3), kind="curves", n_angles=8).get_xlabel()
     'level t'
     """
-    values = rcdt_of(Batch.read_one(image, "image").items[0], n_angles=n_angles, n_levels=n_levels)
+    item = Batch.read_one(image, "image").items[0]
+    values = rcdt_of(item, n_angles=n_angles, n_levels=n_levels, n_jobs=n_jobs)
     return _quantiles(values, kind, ax, "R-CDT", "quantile in pixels")
 
 
@@ -130,6 +134,7 @@ def nrcdt(
     kind: str = "image",
     n_angles: int = 64,
     n_levels: int = 64,
+    n_jobs: int | None = -1,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the NR-CDT of an image: normalised quantiles as an image over angles and levels, or one curve per direction.
@@ -137,7 +142,8 @@ def nrcdt(
     >>> plot.nrcdt(np.eye(3), n_angles=8).get_ylabel()
     'level t'
     """
-    values = nrcdt_of(Batch.read_one(image, "image").items[0], n_angles=n_angles, n_levels=n_levels)
+    item = Batch.read_one(image, "image").items[0]
+    values = nrcdt_of(item, n_angles=n_angles, n_levels=n_levels, n_jobs=n_jobs)
     return _quantiles(values, kind, ax, "NR-CDT", "normalised quantile")
 
 
@@ -297,7 +303,12 @@ def _corners(item: Any) -> NDArray[np.float64]:
 
 
 def pipeline(
-    image: ArrayLike | PointCloud, *, n_angles: int = 128, n_levels: int = 64, axes: Any = None
+    image: ArrayLike | PointCloud,
+    *,
+    n_angles: int = 128,
+    n_levels: int = 64,
+    n_jobs: int | None = -1,
+    axes: Any = None,
 ) -> NDArray[np.object_]:
     """Draw all steps of one image: measure, Radon transform, R-CDT, NR-CDT, its curves, and the mNR-CDT above them.
 
@@ -305,6 +316,8 @@ def pipeline(
     ----------
     image : array (H, W) or PointCloud
     n_angles, n_levels : int
+    n_jobs : int
+        Number of threads; −1 means one per core.
     axes : array of six Axes, optional
         The axes to draw on; by default those of a new figure with two rows.
 
@@ -323,14 +336,13 @@ def pipeline(
     item = Batch.read_one(image, "image").items[0]
     first = panels.ravel()
     measure(item, ax=first[0])
-    sinogram(item, n_angles=n_angles, ax=first[1])
-    rcdt(item, n_angles=n_angles, n_levels=n_levels, ax=first[2])
-    nrcdt(item, n_angles=n_angles, n_levels=n_levels, ax=first[3])
-    nrcdt(item, kind="curves", n_angles=n_angles, n_levels=n_levels, ax=first[4])
+    how: dict[str, Any] = {"n_angles": n_angles, "n_levels": n_levels, "n_jobs": n_jobs}
+    sinogram(item, n_angles=n_angles, n_jobs=n_jobs, ax=first[1])
+    rcdt(item, **how, ax=first[2])
+    nrcdt(item, **how, ax=first[3])
+    nrcdt(item, **how, kind="curves", ax=first[4])
     first[4].set_title("NR-CDT, one curve per direction")
-    curve = max_nrcdt(
-        item, n_angles=n_angles, n_levels=n_levels, directions="equispaced"
-    )  # like the curves in the figure
+    curve = max_nrcdt(item, **how, directions="equispaced")  # like the curves in the figure
     first[4].plot(quantile_levels(n_levels), curve, color="black", linewidth=2, label="mNR-CDT")
     first[4].legend(frameon=False)
     pooled(curve[None], templates=curve[None], ax=first[5])

@@ -6,11 +6,11 @@ import pytest
 
 from benchmarks import compare
 from benchmarks.comparison import RESULTS, speed
-from benchmarks.page import select
+from benchmarks.comparison_page import select
 from benchmarks.peers import LIBRARIES
 
 
-def test_refuses_unknown_parts(capsys):
+def test_unknown_parts_are_refused(capsys):
     with pytest.raises(SystemExit) as exit_:
         compare.main(["sped"])
     assert exit_.value.code == 2
@@ -32,11 +32,11 @@ def test_the_file_of_results_is_checked_first(capsys, tmp_path, name, text):
     assert text is None or path.read_text() == text
 
 
-def test_all_parts_and_cases_are_measured():
+def test_the_results_contain_all_parts_and_cases():
     results = json.loads(RESULTS.read_text(encoding="utf-8"))
     records = results["records"]
     assert {record["part"] for record in records} == set(compare.PARTS)
     missing = {name for setup in results["setups"].values() for name in setup["missing"]}
     assert {record["peer"] for record in records} | missing == {name for name, _ in LIBRARIES.values()}
     measured = {record["case"] for record in select(records, part="speed")}
-    assert measured == {str(case) for case in speed.cases(quick=False)}
+    assert measured == {str(case) for case in speed.list_cases(quick=False)}

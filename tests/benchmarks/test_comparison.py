@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("draw", [dense, drawing])
-def test_the_bound_streams_the_rows_of_our_projection(draw):
+def test_the_bound_computes_the_sums_of_our_projection(draw):
     """For a direction along the rows, the sums of the plain loop are the masses of our strips."""
     image, angle = draw(32).astype(np.float64), 0.3
     stream, sums = stages.call_stream(image, stages.Directions([angle]))
@@ -41,16 +41,16 @@ def test_stages_end_in_our_rcdt(draw):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_memory_of_a_library():
+def test_the_memory_of_a_library_is_measured():
     command = [sys.executable, "-m", "benchmarks.memory_of_peer", "POT", "tuned", "dense", "128", "32"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
-    assert 8 * 128**2 * 32 / 1e6 < float(done.stdout) < 100  # at least the places of all pixels for all directions
+    assert 8 * 128**2 * 32 / 1e6 < float(done.stdout) < 100  # at least the positions of all pixels in all directions
 
 
 @pytest.mark.parametrize("part", ["speed", "memory", "accuracy", "invariance", "recognition"])
 def test_parts_measure_every_form(monkeypatch, part):
     few = [speed.Case("drawing", 32, 4), speed.Case("dense", 32, 4, what="projections")]
-    monkeypatch.setattr(speed, "cases", lambda quick: few)
+    monkeypatch.setattr(speed, "list_cases", lambda quick: few)
     monkeypatch.setattr(invariance, "SIDE", 64)
     monkeypatch.setattr(invariance, "N_ANGLES", 4)
     pot = next(peer for peer in load_peers() if peer.name == "POT")

@@ -17,7 +17,7 @@ def test_without_a_name_all_benchmarks_are_listed(capsys):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_benchmark_explains_itself(name, capsys):
+def test_every_benchmark_has_a_help_text(name, capsys):
     with pytest.raises(SystemExit) as exit_:
         main([name, "--help"])
     assert exit_.value.code == 0
@@ -28,7 +28,7 @@ def test_every_benchmark_explains_itself(name, capsys):
 
 def test_every_module_with_a_command_is_listed():
     modules = {path.stem for path in Path(benchmarks.__file__).parent.glob("*.py")} - {"__init__", "__main__"}
-    scripts = {"memory_of_features", "memory_of_peer"}  # these run in processes of their own
+    scripts = {"memory_of_features", "memory_of_peer"}  # these run in separate processes
     assert {name for name in modules - scripts if hasattr(import_module(f"benchmarks.{name}"), "main")} == set(NAMES)
 
 
@@ -36,4 +36,4 @@ def test_a_similar_name_is_suggested(capsys):
     assert main(["corr"]) == 2
     assert "unknown benchmark 'corr'; did you mean 'core'?" in capsys.readouterr().err
     assert main(["zzz"]) == 2
-    assert "unknown benchmark 'zzz'; choose from compare, page" in capsys.readouterr().err
+    assert "unknown benchmark 'zzz'; choose from compare, comparison_page" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Other libraries: that they are used correctly, and that missing ones are named."""
+"""Other libraries are used correctly, and missing ones are named."""
 
 import sys
 
@@ -21,9 +21,9 @@ def test_libraries_that_the_tests_need_are_installed():
 @pytest.mark.parametrize(("form", "name"), FORMS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_libraries_are_used_correctly(form, name, dtype):
-    """Two discs off the centre reveal a wrong angle, sign or centre.
+    """Two discs away from the centre reveal a wrong angle, sign or centre.
 
-    Libraries as shipped may be half a pixel off. torchcdt also includes the ends of the projection.
+    Libraries as shipped may be wrong by half a pixel. torchcdt also includes the ends of the projection.
     """
     rough = name == "as shipped" and form is not INSTALLED[0].forms[name]
     images = sample(TWO_DISCS.density, 64)[None].astype(dtype)

@@ -25,8 +25,8 @@ def test_the_images_are_those_of_the_protocol():
     assert np.corrcoef(in_steps.ravel(), images.ravel())[0, 1] > 0.95
 
 
-def test_julia_numbers_are_those_in_its_documentation():
-    assert pixels.julia_numbers(1234, 2) == [0.32597672886359486, 0.5490511363155669]
+def test_the_random_numbers_are_those_in_the_documentation_of_julia():
+    assert pixels.draw_julia_numbers(1234, 2) == [0.32597672886359486, 0.5490511363155669]
 
 
 @pytest.mark.slow

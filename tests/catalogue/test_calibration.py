@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from radoncdt import datasets
-from radoncdt.catalogue import Catalogue, CatalogueError, calibration
+from radoncdt.catalogue import Catalogue, CatalogueError, calibration, schema
 from radoncdt.catalogue.calibration import MAX_BEND, Calibration, redraw
 from radoncdt.catalogue.search import N_NEAREST, compute_prominence
 
@@ -231,8 +231,8 @@ def test_the_calibration_of_an_earlier_version_is_read_and_replaced(folder):
         expected = current(catalogue)
         old = json.dumps(dict(zip(("entries", "last", "stands"), expected)))
         with catalogue._store.transaction() as transaction:
-            transaction.put_setting("chances", old)
-            transaction.put_setting("calibration", None)
+            transaction.put_value(schema.SETTINGS, "chances", old)
+            transaction.put_value(schema.SETTINGS, "calibration", None)
         assert current(catalogue) == expected
         assert catalogue.search("queries/q.png").calibrated
         catalogue.calibrate(n_marks=20)
@@ -262,7 +262,7 @@ def test_a_damaged_calibration_is_ignored(folder, value, setting):
     forget("marks.db")
     with Catalogue("marks.db", write=True) as catalogue:
         with catalogue._store.transaction() as transaction:
-            transaction.put_setting(setting, value)
+            transaction.put_value(schema.SETTINGS, setting, value)
         assert not catalogue.calibrated
         assert "the calibration is damaged" in catalogue.check()[-1].what
 

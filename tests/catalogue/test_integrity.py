@@ -10,7 +10,7 @@ import pytest
 from files import run
 from marks import MARKS, SCHEMA1, change, save
 
-from radoncdt.catalogue import Catalogue, CatalogueError, connection, integrity
+from radoncdt.catalogue import Catalogue, CatalogueError, connection, integrity, schema
 from radoncdt.catalogue.index import update_summaries
 
 
@@ -58,7 +58,7 @@ def test_summaries_are_checked_and_computed_again(made, folder):
     with made._store.transaction() as transaction:
         wrong = update_summaries(transaction)
         wrong.values[3] += 1
-        transaction.put_summaries(wrong.to_bytes())
+        transaction.put_value(schema.SUMMARIES, 1, wrong.to_bytes())
     assert "do not belong to its entries" in made.check()[0].what
     (folder / "marks" / "000.png").rename(folder / "moved.png")
     assert len(made.check()) == 2  # a file that is missing hides nothing

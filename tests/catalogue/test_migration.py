@@ -10,7 +10,7 @@ import pytest
 from files import run
 from marks import SCHEMA1, change
 
-from radoncdt.catalogue import Catalogue, CatalogueError, migration, records, schema
+from radoncdt.catalogue import Catalogue, CatalogueError, migration, schema
 from radoncdt.catalogue.calibration import load_calibration
 
 
@@ -131,10 +131,10 @@ def test_a_step_that_fails_changes_nothing(folder, monkeypatch):
     content = Path("catalogue.db").read_bytes()
     step, done = migration._sign, []
 
-    def failing(db, kind, rows):
-        step(db, kind, rows)
-        done.append(kind.table)
-        if kind is records.SETTINGS:
+    def failing(db, table, rows):
+        step(db, table, rows)
+        done.append(table.name)
+        if table is schema.SETTINGS:
             raise sqlite3.OperationalError("database or disk is full")
 
     with monkeypatch.context() as patch:

@@ -1,97 +1,70 @@
-"""Rows that are damaged or hostile."""
+"""Records: names of files, ink options, settings and descriptors are read as they were written."""
 
-import sqlite3
-from contextlib import closing
-from io import BytesIO
+import json
+from dataclasses import asdict
 
+import numpy as np
 import pytest
-from files import run
-from marks import change
-from PIL import Image
+from marks import MARKS
+from numpy.testing import assert_array_equal
 
-from radoncdt.catalogue import Catalogue, records, schema
-
-
-def sign(path, table):
-    """Give the rows of a table the checksums of what they hold now, as somebody who means harm would."""
-    with Catalogue(path) as catalogue, catalogue._store.snapshot() as snapshot:
-        kinds = [*vars(records).values(), snapshot.metadata_spec]
-    kind = next(each for each in kinds if isinstance(each, records.TableSpec) and each.table == table)
-    names = ", ".join(f'"{name}"' for name in kind.fields)
-    with closing(sqlite3.connect(path)) as db, db:
-        for row in db.execute(f"SELECT {names} FROM {table}").fetchall():
-            total = records.compute_checksum(kind, row)
-            db.execute(f'UPDATE {table} SET "{schema.CHECKSUM}" = ? WHERE "{kind.key}" = ?', [total, row[0]])
+import radoncdt
+from radoncdt.catalogue import records
+from radoncdt.catalogue.store import DESCRIPTOR_SETTINGS
+from radoncdt.ink import InkOptions
 
 
-def bomb():
-    buffer = BytesIO()
-    Image.new("1", (20_000, 20_000)).save(buffer, "PNG")
-    return buffer.getvalue()
+def test_names_of_files_below_the_folder_are_relative(tmp_path):
+    for name in ("a.png", "below/b.png", "odd \\x41.png"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+        assert records.make_stored_name(path, tmp_path) == name
+        assert records.find_file(name, tmp_path) == path
+    outside = records.make_stored_name(tmp_path / "a.png", tmp_path / "below")
+    assert records.find_file(outside, tmp_path / "below") == tmp_path / "a.png"
 
 
-HARMFUL = {
-    "file: NULL bytes": ("entries", "UPDATE entries SET file = x'ff00' WHERE id = 4", []),
-    "file: endless": ("entries", "UPDATE entries SET file = ? WHERE id = 4", ["x" * 2_000_000]),
-    "ink: nested": ("entries", "UPDATE entries SET ink = ? WHERE id = 4", ["[" * 50_000]),
-    "ink: list": ("entries", "UPDATE entries SET ink = '[1]' WHERE id = 4", []),
-    "ink: unknown option": ("entries", """UPDATE entries SET ink = '{"colour": 1}' WHERE id = 4""", []),
-    "width: 0": ("entries", "UPDATE entries SET width = 0 WHERE id = 4", []),
-    "height: real": ("entries", "UPDATE entries SET height = 1.5 WHERE id = 4", []),
-    "width: huge": ("entries", "UPDATE entries SET width = 9223372036854775807 WHERE id = 4", []),
-    "hash: short": ("entries", "UPDATE entries SET hash = 'abc' WHERE id = 4", []),
-    "note: blob": ("entries", "UPDATE entries SET note = x'00' WHERE id = 4", []),
-    "motif: blob": ("metadata", "UPDATE metadata SET motif = x'00' WHERE entry = 4", []),
-    "date: text": ("metadata", "UPDATE metadata SET date = 'soon' WHERE entry = 4", []),
-    "width_mm: negative": ("metadata", "UPDATE metadata SET width_mm = -1 WHERE entry = 4", []),
-    "picture: text": ("pictures", "UPDATE pictures SET picture = 'text' WHERE entry = 4", []),
-    "picture: no PNG": ("pictures", "UPDATE pictures SET picture = x'1234' WHERE entry = 4", []),
-    "picture: bomb": ("pictures", "UPDATE pictures SET picture = ? WHERE entry = 4", [bomb()]),
-    "curves: text": ("descriptors", "UPDATE descriptors SET curves = 'text' WHERE entry = 4", []),
-    "curves: short": ("descriptors", "UPDATE descriptors SET curves = x'00' WHERE entry = 4", []),
-    "curves: infinite": ("descriptors", "UPDATE descriptors SET curves = ? WHERE entry = 4", [b"\x00\x7c" * 1792]),
-    "moments: zero": ("descriptors", "UPDATE descriptors SET moments = zeroblob(48) WHERE entry = 4", []),
-    "settings: nested": ("settings", "UPDATE settings SET value = ? WHERE name = 'descriptors'", ['{"a":' * 30_000]),
-    "settings: huge": (
-        "settings",
-        "UPDATE settings SET value = replace(value, '64', '64000000') WHERE name = 'descriptors'",
-        [],
-    ),
-    "settings: types": (
-        "settings",
-        "UPDATE settings SET value = replace(value, '10.0', '[]') WHERE name = 'descriptors'",
-        [],
-    ),
-    "no descriptor": ("descriptors", "DELETE FROM descriptors WHERE entry = 4", []),
-    "no metadata": ("metadata", "DELETE FROM metadata WHERE entry = 4", []),
-    "no picture": ("pictures", "DELETE FROM pictures WHERE entry = 4", []),
-    "descriptor without entry": ("descriptors", "UPDATE descriptors SET entry = 99 WHERE entry = 4", []),
-}
+def test_only_readable_files_have_a_hash(tmp_path):
+    (tmp_path / "a").write_bytes(b"")
+    assert records.hash_file(tmp_path / "a").startswith("e3b0c44298fc1c14")
+    assert records.hash_file(tmp_path / "missing") == records.hash_file(tmp_path) == ""
 
 
-@pytest.mark.parametrize("signed", [False, True])
-@pytest.mark.parametrize("name", HARMFUL)
-def test_harmful_rows_are_refused_by_name(stored, name, signed, capsys):
-    """Whether the checksum fits or not, no command ends otherwise than with a status and a line that says why."""
-    table, statement, values = HARMFUL[name]
-    change("marks.db", statement, values)
-    if signed:
-        sign("marks.db", table)
-    commands = [
-        ("catalogue", "list", "marks.db"),
-        ("catalogue", "show", "marks.db", 4),
-        ("search", "marks.db", "marks/003.png"),
-        ("catalogue", "export", "marks.db", "out.npz"),
-        ("catalogue", "update", "marks.db", "--metadata", "marks.csv"),
-    ]
-    statuses = [run(*command) for command in commands]
-    assert set(statuses) <= {0, 2}
-    assert 2 in statuses
-    err = capsys.readouterr().err
-    assert "entry 4 is damaged" in err or "settings" in err
-    assert len(err) < 5000
-    assert run("catalogue", "check", "marks.db") == 1
-    if table != "settings":
-        assert run("catalogue", "remove", "marks.db", 4) == 0
-        assert run("catalogue", "add", "marks.db", "marks", "--metadata", "marks.csv") == 0
-    capsys.readouterr()
+@pytest.mark.parametrize("options", [{}, {"kind": "watermark", "low": 2.0}, {"roi": (1, 2, 3, 4), "mask": "/m.png"}])
+def test_ink_options_are_restored(options):
+    ink = InkOptions(**options)
+    assert records.parse_ink_options(records.format_ink_options(ink)) == ink
+
+
+def test_the_former_kind_photo_is_the_kind_watermark():
+    assert records.parse_ink_options('{"kind": "photo"}') == InkOptions(kind="watermark")
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"mask": 1}', '{"colour": 1}', '{"kind": 1}', "[" * 100_000])
+def test_other_ink_options_are_refused(text):
+    with pytest.raises(ValueError, match=r"."):
+        records.parse_ink_options(text)
+
+
+def test_settings_are_restored_and_others_refused():
+    record = asdict(DESCRIPTOR_SETTINGS)
+    assert records.parse_settings(json.dumps(record)) == DESCRIPTOR_SETTINGS
+    for name, value in {"n_angles": 0, "n_levels": 1e9, "nu": "ten", "more": 1}.items():
+        with pytest.raises(ValueError, match="must"):
+            records.parse_settings(json.dumps(record | {name: value}))
+
+
+def test_descriptors_are_stored_in_half_precision():
+    whole = radoncdt.describe([MARKS[k].image() for k in range(3)], **asdict(DESCRIPTOR_SETTINGS))
+    rows = [records.pack_descriptor(whole[k]) for k in range(3)]
+    again = records.unpack_descriptors(rows, whole.frames, DESCRIPTOR_SETTINGS)
+    assert_array_equal(again.values, whole.values.astype(np.float16))
+    assert_array_equal(again.means, whole.means)
+    assert_array_equal(again.covariances, whole.covariances)
+    (curves, moments), *others = rows
+    for damaged in ((curves[2:], moments), (curves, moments[8:]), (b"\x00\x7c" * (len(curves) // 2), moments)):
+        with pytest.raises(ValueError, match="finite and complete"):
+            records.unpack_descriptors([*others, damaged], whole.frames, DESCRIPTOR_SETTINGS)
+    with pytest.raises(ValueError, match="positive definite"):
+        records.unpack_descriptors([(curves, bytes(48))], whole.frames[:1], DESCRIPTOR_SETTINGS)

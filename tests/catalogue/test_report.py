@@ -84,7 +84,8 @@ def test_p_values_are_highlighted(searched):
 def test_a_catalogue_without_calibration_has_a_note(searched):
     catalogue, results = searched
     uncalibrated = [result._replace(calibrated=False) for result in results]
-    assert "The catalogue is not calibrated, so there are no p-values." in report.html(catalogue, uncalibrated)
+    page = report.html(catalogue, uncalibrated)
+    assert page.count("p-value") == page.count("The catalogue is not calibrated, so there are no p-values.") == 1
     text = report.html(catalogue, uncalibrated, note="Run <this> first.")
     assert "Run &lt;this&gt; first." in text
     assert "is not calibrated" not in text

@@ -2,16 +2,13 @@
 
 import shutil
 import warnings
-from dataclasses import asdict
 
 import numpy as np
 import pytest
 from files import run
 from marks import MARKS, save, save_marks
-from numpy.testing import assert_array_equal
 
 import radoncdt
-from radoncdt import datasets
 from radoncdt.catalogue import Catalogue
 from radoncdt.ink import InkError
 
@@ -50,34 +47,6 @@ def test_the_map_leads_from_the_query_to_the_entry(folder, made):
             best = min((found, *found.alternatives), key=lambda r: np.linalg.norm(r.matrix @ matrix - np.eye(2)))
             assert np.linalg.norm(best.matrix @ matrix - np.eye(2)) < 0.15  # lines are bent, and the pen is another
             assert np.linalg.norm(best.matrix @ shift + best.shift) < 15
-
-
-def test_it_finds_exactly_what_comparing_all_would_find(folder):
-    with Catalogue("marks.db") as catalogue, catalogue._open_index() as (snapshot, index):
-        everything = snapshot.descriptors(index.numbers)
-        for k in range(6):
-            ink = radoncdt.ink.read_ink(f"queries/q{k}.png", kind="drawing")
-            query = radoncdt.describe(ink, **asdict(index.settings)).astype(np.float32)
-            distances = radoncdt.affine_distances(query, everything)[0]
-            order = np.lexsort([index.numbers, distances])
-            found = index.find_nearest(snapshot, query, 5)
-            assert_array_equal(found.numbers, index.numbers[order[:5]])
-            assert_array_equal(found.distances, distances[order[:5]])
-            among = index.numbers[::2]
-            assert_array_equal(np.sort(index.find_nearest(snapshot, query, 30, among=among).numbers), among)
-
-
-def test_entries_are_left_out_by_their_bounds(tmp_path):
-    """Of many entries few are compared, also when entries were added in several steps."""
-    marks = datasets.watermarks(240, seed=9)
-    for k, mark in enumerate(marks):
-        save(tmp_path / "all" / f"{k // 60}" / f"{k}.png", mark.image())
-    with Catalogue(tmp_path / "m.db", create=True) as catalogue:
-        for part in range(4):
-            catalogue.add(tmp_path / "all" / f"{part}")
-        result = catalogue.search(tmp_path / "all" / "2" / "122.png", top=1)
-        assert result.matches[0].distance < 1e-3
-        assert result.compared < 240
 
 
 @pytest.mark.parametrize(

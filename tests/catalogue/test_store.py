@@ -1,19 +1,18 @@
 """The file of a catalogue: concurrent processes, full disks, links, empty files, files that are not catalogues."""
 
-import os
 import shutil
 import sqlite3
 import subprocess
 import sys
 from contextlib import suppress
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 
 import numpy as np
 import pytest
 from files import run
 from marks import MARKS, SCHEMA1, change, checked_content, content, save, save_marks
 
-from radoncdt.catalogue import Catalogue, CatalogueError, connection, snapshot
+from radoncdt.catalogue import Catalogue, CatalogueError
 
 
 def test_two_writers_lose_nothing(many, tmp_path):
@@ -30,20 +29,6 @@ def test_two_writers_lose_nothing(many, tmp_path):
     with Catalogue(path) as catalogue:
         assert catalogue.check() == []
         assert len(catalogue) == 36
-
-
-def test_a_writer_that_waits_too_long_says_so(many, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(connection, "BUSY_TIMEOUT", 0.05)
-    path = tmp_path / "m.db"
-    Catalogue(path, create=True).close()
-    other = sqlite3.connect(path, isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    assert run("catalogue", "add", path, many / "marks") == 2
-    assert "another process has been using it for 0.05 seconds; try again later" in capsys.readouterr().err
-    other.execute("ROLLBACK")
-    other.close()
-    assert run("catalogue", "add", path, many / "marks", "--metadata", many / "marks.csv") == 1
-    assert checked_content(path) == checked_content(many / "reference" / "whole.db")
 
 
 def test_a_full_disk_harms_nothing(many, tmp_path, capsys, monkeypatch):
@@ -123,17 +108,6 @@ def test_bytes_that_changed_are_found_or_do_not_matter(tmp_path, version):
             for method in (catalogue.entries, catalogue.failures, catalogue.open):
                 with suppress(CatalogueError, OSError):
                     method()
-
-
-def test_what_is_read_together_belongs_together(stored):
-    """Another process removes an entry while a snapshot is open."""
-    other = Catalogue("marks.db", write=True)
-    with Catalogue("marks.db") as catalogue, catalogue._store.snapshot() as snapshot:
-        numbers = snapshot.numbers()
-        with other._store._connection("BEGIN IMMEDIATE") as (db, _):
-            db.execute("DELETE FROM entries WHERE id = 3")  # is not committed before the reader is done
-            assert len(snapshot.descriptors(numbers)) == len(snapshot.entries()) == 12
-    other.close()
 
 
 def test_a_closed_catalogue_says_so(stored):
@@ -223,72 +197,3 @@ def test_an_empty_file_may_be_filled_meanwhile(stored):
         with Catalogue("empty.db", create=True) as writer:
             writer.add("marks/000.png")
         assert len(reader) == 1
-
-
-@pytest.mark.parametrize(
-    ("path", "uri"),
-    [
-        (PurePosixPath("/home/a b/m.db"), "file:///home/a%20b/m.db"),
-        (PureWindowsPath("C:/marks/m.db"), "file:///C:/marks/m.db"),
-        (PureWindowsPath(r"\\server\share\m.db"), "file:////server/share/m.db"),
-    ],
-)
-def test_paths_become_addresses_that_sqlite_takes(path, uri):
-    assert connection._make_uri(path) == uri
-
-
-STRUCTURES = {
-    "a view for a table": ["DROP TABLE failures", "CREATE VIEW failures AS SELECT 1 AS file, 2 AS hash, 3 AS reason"],
-    "a view that never ends": [
-        "DROP TABLE failures",
-        "CREATE VIEW failures AS WITH RECURSIVE n(file) AS (SELECT 1 UNION ALL SELECT file + 1 FROM n) "
-        "SELECT file, 'h' AS hash, 'r' AS reason, 0 AS c FROM n",
-    ],
-    "a trigger": ["CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM entries; END"],
-    "a table is missing": ["DROP TABLE pictures"],
-    "another column": ["ALTER TABLE entries ADD COLUMN more"],
-    "another name": ["ALTER TABLE descriptors RENAME COLUMN curves TO bends"],
-    "a virtual table": ["DROP TABLE failures", "CREATE VIRTUAL TABLE failures USING fts5(file, hash, reason)"],
-}
-
-
-@pytest.mark.parametrize("name", STRUCTURES)
-def test_other_structures_are_refused(stored, name, capsys):
-    for statement in STRUCTURES[name]:
-        try:
-            change("marks.db", statement)
-        except sqlite3.OperationalError as error:
-            if "no such module" in str(error):
-                pytest.skip("SQLite has no such tables here")
-            raise
-    before = Path("marks.db").read_bytes()
-    for command in (("catalogue", "list", "marks.db"), ("catalogue", "add", "marks.db", "marks")):
-        assert run(*command) == 2
-        assert "marks.db: " in capsys.readouterr().err
-    assert Path("marks.db").read_bytes() == before
-
-
-def test_statements_have_a_limit(stored, monkeypatch):
-    """Whatever a file makes of a statement, it ends."""
-    with Catalogue("marks.db") as catalogue:
-        monkeypatch.setattr(connection, "TICK", 1)
-        monkeypatch.setattr(snapshot, "MAX_STEPS", 100)
-        monkeypatch.setattr(snapshot, "MAX_STEPS_PER_BYTE", 0)
-        for method in (catalogue.entries, lambda: catalogue.search("marks/000.png"), lambda: catalogue.export("x.csv")):
-            with pytest.raises(CatalogueError, match="takes more steps than its size"):
-                method()
-
-
-def test_rows_that_repeat_themselves_are_refused(stored, monkeypatch):
-    with Catalogue("marks.db") as catalogue:
-        monkeypatch.setattr(snapshot, "MAX_RESULT_SIZE", -2 * Path("marks.db").stat().st_size + 100)
-        with pytest.raises(CatalogueError, match="is damaged: rows repeat without end"):
-            catalogue.entries()
-
-
-def test_read_only_folders_are_read(stored):
-    if os.geteuid() == 0:
-        pytest.skip("root may write everywhere")
-    Path("marks.db").chmod(0o400)
-    with Catalogue("marks.db") as catalogue:
-        assert len(catalogue) == 12

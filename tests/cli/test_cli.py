@@ -43,7 +43,7 @@ def test_wrong_calls_are_refused(folder, capsys, arguments, message):
     assert not (folder / "f.npz").exists()
 
 
-def test_help_teaches(capsys):
+def test_the_help_shows_examples(capsys):
     for name in cli.COMMANDS:
         assert run(name, "--help") == 0
         text = capsys.readouterr().out
@@ -88,6 +88,18 @@ def test_the_version_names_the_kernels(capsys):
             ["register", "a.png", "b.png", "--max-apsect=2"],
             "radoncdt: --max-apsect is not an option of `radoncdt register`; did you mean '--max-aspect'?\n",
         ),
+        (
+            ["transform", "a.png", "--ot", "f.npz"],  # the required option is the mistyped one
+            "radoncdt: --ot is not an option of `radoncdt transform`; did you mean '--out'?\n",
+        ),
+        (
+            ["catalogue", "add", "m.db", "--metdata=t.csv"],
+            "radoncdt: --metdata is not an option of `radoncdt catalogue add`; did you mean '--metadata'?\n",
+        ),
+        (["catalogue", "--hlp"], "radoncdt: --hlp is not an option of `radoncdt catalogue`; did you mean '--help'?\n"),
+        (["--verison"], "radoncdt: --verison is not an option of `radoncdt`; did you mean '--version'?\n"),
+        (["register", "a.png", "-x"], "radoncdt: the following arguments are required: FIXED\n"),
+        (["register", "a.png", "b.png", "-x"], "radoncdt: -x is not an option of `radoncdt register`\n"),
         (["register", "a.png", "b.png", "--xyz"], "radoncdt: --xyz is not an option of `radoncdt register`\n"),
         (["register", "a.png", "b.png", "c.png"], "radoncdt: unexpected argument 'c.png'\n"),
         (
@@ -99,6 +111,12 @@ def test_the_version_names_the_kernels(capsys):
 def test_a_mistyped_name_gets_a_suggestion(capsys, arguments, message):
     assert run(*arguments) == 2
     assert capsys.readouterr().err.startswith(message)
+
+
+def test_an_option_may_be_abbreviated_and_a_file_may_look_like_one(folder, capsys):
+    save("--odd.png", 255 - 255 * SHAPE)
+    assert run("transform", "--lev", "8", "--out=f.npz", "--", "--odd.png") == 0
+    assert capsys.readouterr().out == "f.npz: 8 features of 1 images\n"
 
 
 # ---------------------------------------------------------------- errors
@@ -151,8 +169,8 @@ def test_a_missing_package_is_named_with_its_extra(folder, monkeypatch, capsys, 
     assert line.endswith(f"pip install 'radoncdt[{extra}]'")
 
 
-def test_output_that_nobody_reads_is_no_error(folder):
-    """As when it is piped to a program that has seen enough."""
+def test_a_closed_pipe_is_not_an_error(folder):
+    """A program such as head closes the pipe once it has seen enough."""
     save("a.png", 255 - 255 * SHAPE)
     command = f"import sys; from radoncdt.cli import main; sys.exit(main({['register', 'a.png', 'a.png']!r}))"
     with subprocess.Popen([sys.executable, "-uc", command], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -8,7 +8,7 @@ import pytest
 from files import GOOD, run
 
 import radoncdt
-from radoncdt import cli
+from radoncdt import cli, reproduction
 from radoncdt.catalogue import DEFAULT_LIMITS, Catalogue
 from radoncdt.cli.options import make_limits, make_type, read_ink_options
 from radoncdt.folders import classify_folders
@@ -50,7 +50,7 @@ def words(action):
     [
         (INK, list(READERS)),
         (MAPS, MOVERS),
-        (["--jobs"], ["catalogue calibrate", "search", "classify", "transform", "register", "reproduce"]),
+        (["--jobs"], ["catalogue calibrate", "search", "classify", "show", "transform", "register", "reproduce"]),
         (["--angles", "--levels"], ["show", "transform", "register", "classify"]),
         (["--robust"], ["transform", "register"]),
     ],
@@ -91,7 +91,24 @@ def test_the_defaults_of_counts_are_those_of_the_library():
     for command in ("classify", "register"):
         assert (parse(command).angles, parse(command).levels) == (settings.n_angles, settings.n_levels)
     assert parse("classify").neighbors == inspect.signature(classify_folders).parameters["n_neighbors"].default
+    choice = reproduction.Choice()
+    options = parse("reproduce")
+    assert (options.draws, options.seed, options.repetitions) == (choice.draws, choice.seed, choice.repetitions)
+    assert reproduction.Choice(parts=options.parts or "all", protocols=options.protocol) == choice
     assert parse("search").top == inspect.signature(Catalogue.search).parameters["top"].default
+
+
+def test_the_defaults_of_jobs_are_those_of_the_library():
+    functions = {
+        "catalogue add": Catalogue.add,
+        "search": Catalogue.search,
+        "classify": classify_folders,
+        "show": radoncdt.plot.pipeline,
+        "transform": radoncdt.max_nrcdt,
+        "register": radoncdt.register,
+    }
+    for command, function in functions.items():
+        assert parse(command).jobs == inspect.signature(function).parameters["n_jobs"].default
 
 
 def test_limits_are_passed_on():

@@ -73,6 +73,16 @@ def test_the_next_task_gets_a_new_bar(monkeypatch):
         assert f"{task} 100%" in file.getvalue()
 
 
+def test_a_finished_bar_is_closed_at_once(monkeypatch):
+    """Otherwise the lines that a command prints next would appear above it."""
+    monkeypatch.setattr("radoncdt.cli.progress.DELAY", 0)
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with Bar() as bar:
+        assert list(track([1, 2], bar, "reading images")) == [1, 2]
+        complain("a remark")
+    assert sys.stderr.getvalue().endswith("left\nradoncdt: a remark\n")
+
+
 def test_a_bar_appears_after_two_seconds_only():
     file = Terminal()
     with Bar(file=file) as bar:
@@ -100,7 +110,7 @@ def test_messages_appear_above_a_bar(monkeypatch):
 @pytest.mark.parametrize("file", [io.StringIO, Terminal])
 def test_several_threads_may_report(file):
     with Bar(file=file()) as bar:
-        counter = Counter(bar, 800, "counting")
+        counter = Counter(bar, 801, "counting")
         threads = [threading.Thread(target=lambda: [counter.advance() for _ in range(100)]) for _ in range(8)]
         for thread in threads:
             thread.start()

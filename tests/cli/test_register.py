@@ -74,6 +74,6 @@ def test_register_obeys_its_options(folder, capsys):
         (["moving.png"], 2, "the following arguments are required: FIXED"),
     ],
 )
-def test_register_refuses(pair, capsys, arguments, status, message):
+def test_wrong_calls_are_refused(pair, capsys, arguments, status, message):
     assert run("register", *arguments) == status
     assert message in capsys.readouterr().err

@@ -36,7 +36,7 @@ def test_transform_writes_csv_with_names(folder):
     assert_allclose(np.array([row[1:] for row in rows], float), expected, atol=1e-6)
 
 
-def test_transform_takes_the_papers_directions(folder):
+def test_transform_can_use_the_directions_of_the_paper(folder):
     assert run("transform", *GOOD, "--out", "f.npz", "--angles", 4, "--directions", "equispaced") == 0
     expected = radoncdt.max_nrcdt([SHAPE, SHAPE], n_angles=4, directions="equispaced")
     assert_allclose(np.load("f.npz")["features"], expected, atol=1e-6)
@@ -54,7 +54,7 @@ def test_transform_has_the_defaults_of_the_functions(folder, pool, directions, n
     assert_allclose(found["features"], expected, atol=1e-6)
 
 
-def test_transform_keeps_so_many_components(folder):
+def test_transform_keeps_the_requested_number_of_components(folder):
     arguments = ("--out", "f.npz", "--angles", 4, "--levels", 8, "--pool", "fourier")
     assert run("transform", *GOOD, *arguments, "--components", 3) == 0
     assert np.load("f.npz")["features"].shape == (2, 24)
@@ -69,7 +69,7 @@ def test_transform_keeps_so_many_components(folder):
         (["--pool", "fourier", "--angles", 4, "--components", 6], "--components must be at most 5 for 4 angles, got 6"),
     ],
 )
-def test_transform_refuses_pools_that_cannot_be(folder, options, message, capsys):
+def test_transform_refuses_impossible_pools(folder, options, message, capsys):
     assert run("transform", *GOOD, "--out", "f.npz", *options) == 2
     assert message in capsys.readouterr().err
 
@@ -79,7 +79,7 @@ def test_transform_of_all_directions_keeps_their_axis(folder):
     assert np.load("f.npz")["features"].shape == (1, 4, 8)
 
 
-def test_transform_names_what_it_refuses_and_goes_on(folder, capsys):
+def test_transform_names_refused_files_and_continues(folder, capsys):
     assert run("transform", *BAD, *GOOD, "--out", "f.npz") == 1
     out, err = capsys.readouterr()
     for name, reason in BAD.items():
@@ -89,7 +89,7 @@ def test_transform_names_what_it_refuses_and_goes_on(folder, capsys):
 
 
 def test_transform_of_many_files_goes_in_batches(folder, monkeypatch):
-    monkeypatch.setattr(cli.transform, "BATCH", 2)
+    monkeypatch.setattr(cli.transform, "_BATCH", 2)
     names = [str(save(f"{k}.png", 255 - 255 * SHAPE)) for k in range(5)]
     assert run("transform", *names, "--out", "f.npz") == 0
     assert list(np.load("f.npz")["paths"]) == names
@@ -106,7 +106,7 @@ def test_file_names_may_be_any_bytes(folder):
     assert run("show", name, "--out", ".", "--angles", 8) == 0
 
 
-def test_a_file_that_cannot_be_written_is_said_in_a_line(folder, monkeypatch, capsys):
+def test_a_file_that_cannot_be_written_is_reported_in_one_line(folder, monkeypatch, capsys):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
@@ -115,7 +115,7 @@ def test_a_file_that_cannot_be_written_is_said_in_a_line(folder, monkeypatch, ca
     assert "radoncdt: cannot write: [Errno 28] No space left" in capsys.readouterr().err
 
 
-def test_nothing_is_written_where_nothing_can_be_read(folder, capsys):
+def test_nothing_is_written_if_nothing_can_be_read(folder, capsys):
     (folder / "f.npz").write_text("old")
     assert run("transform", *BAD, "--out", "f.npz") == 1
     assert (folder / "f.npz").read_text() == "old"

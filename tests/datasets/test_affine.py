@@ -24,7 +24,7 @@ def moved():
     return image, images, maps
 
 
-def test_the_maps_are_those_that_moved_the_images(moved):
+def test_the_returned_maps_moved_the_images(moved):
     image, images, (matrices, shifts) = moved
     m, cov = radoncdt.mean(image), radoncdt.covariance(image)
     np.testing.assert_allclose(radoncdt.mean(images), m @ matrices.transpose(0, 2, 1) + shifts, atol=0.15)
@@ -32,7 +32,7 @@ def test_the_maps_are_those_that_moved_the_images(moved):
     np.testing.assert_allclose(radoncdt.covariance(images), expected, atol=0.015 * np.trace(cov))
 
 
-def test_grey_values_are_kept(moved):
+def test_grey_values_are_preserved(moved):
     image, images, (matrices, _) = moved
     assert images.max() <= 1
     np.testing.assert_allclose(radoncdt.mass(images), image.sum() * np.abs(np.linalg.det(matrices)), rtol=0.01)
@@ -52,14 +52,14 @@ def test_half_of_the_maps_mirror():
 
 
 def one_step(**step):
-    """The matrices of a distribution with a single step, from the same random numbers."""
+    """Draw the matrices of a distribution with a single step, from the same random numbers."""
     return AffineDistribution(**step).maps(50, 3).matrices
 
 
 def test_the_steps_are_composed_in_the_order_given():
     parts = {"scale": (0.5, 2.0), "isotropic": False, "rotation": 90, "shear": 30}
     scale, turn = one_step(scale=(0.5, 2.0), isotropic=False), one_step(rotation=90)
-    shears = one_step(shear=30)  # the shear of y after that of x
+    shears = one_step(shear=30)  # the shear of y follows that of x
     expected = shears @ turn @ scale
     np.testing.assert_allclose(AffineDistribution(**parts).maps(50, 3).matrices, expected, atol=1e-12)
     order = ("shear_x", "shear_y", "rotate", "scale")
@@ -77,7 +77,7 @@ def test_maps_that_fit_the_canvas_keep_its_corners_on_it():
         assert np.abs(plain @ corners).max() > 1.3
         reached = np.abs(fitted @ corners).max(axis=-1)
         assert reached.max() == pytest.approx(1)
-        if part == "rotation":  # a turned square touches all sides, and keeps its angles
+        if part == "rotation":  # a rotated square touches all sides and keeps its angles
             np.testing.assert_allclose(reached, 1)
             np.testing.assert_allclose(fitted[:, 0, 0], fitted[:, 1, 1])
     scaled = AffineDistribution(scale=(0.5, 2), fit_canvas=True).maps(50, 3).matrices
@@ -147,7 +147,7 @@ def test_circular_whole_shifts_are_rolls_without_interpolation():
     np.testing.assert_array_equal(found[0], np.roll(image[0], (-y, x), axis=(0, 1)))
 
 
-def test_circular_shifts_of_parts_of_pixels_keep_the_ink():
+def test_circular_shifts_by_fractions_of_pixels_keep_the_ink():
     image = draw("circle", size=64, line_width=3, canvas=96)[None]
     distribution = AffineDistribution(shift=48, circular=True)
     found, maps = datasets.random_affine(np.repeat(image, 20, axis=0), distribution, 8)
@@ -156,7 +156,7 @@ def test_circular_shifts_of_parts_of_pixels_keep_the_ink():
     np.testing.assert_allclose(datasets.random_affine(np.ones((5, 9, 12)), distribution, 8)[0], 1, atol=1e-12)
 
 
-def test_warns_of_lost_ink():
+def test_lost_ink_causes_a_warning():
     image = np.ones((4, 20, 20))
     with pytest.warns(UserWarning, match="of 4 images lost more than 1 % of their ink beyond the canvas"):
         datasets.random_affine(image, AffineDistribution(scale=(1.5, 2)), 0)
@@ -181,7 +181,7 @@ def test_warns_of_lost_ink():
         ({"order": ("scale", "rotate")}, "`order` must contain each of scale, rotate, shear_x, shear_y once"),
     ],
 )
-def test_refuses_invalid_distributions(options, message):
+def test_invalid_distributions_are_refused(options, message):
     with pytest.raises((ValueError, TypeError), match=message):
         AffineDistribution(**options)
 
@@ -193,13 +193,13 @@ def test_refuses_invalid_distributions(options, message):
         (np.full((1, 2, 2), np.nan), r"`images` must be finite, got nan at \[0, 0, 0\]"),
     ],
 )
-def test_refuses_invalid_images(images, message):
+def test_invalid_images_are_refused(images, message):
     for call in (lambda i: datasets.random_affine(i, WIDE, 0), lambda i: datasets.salt(i, 0)):
         with pytest.raises(ValueError, match=message):
             call(images)
 
 
-def test_refuses_invalid_seeds():
+def test_invalid_seeds_are_refused():
     for rng in (None, np.random.RandomState(0), "seed"):
         with pytest.raises(TypeError, match="`rng` must be a numpy Generator or an integer seed, got"):
             WIDE.maps(1, rng)

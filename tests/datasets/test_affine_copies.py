@@ -10,7 +10,7 @@ from radoncdt.datasets import NARROW, WIDE, AffineDistribution, AffineMaps
 
 @pytest.fixture(scope="module")
 def digits():
-    """A stand-in for MNIST: rectangles at random places, of random sizes."""
+    """Make a substitute for MNIST: rectangles of random sizes at random places."""
     rng = np.random.default_rng(0)
     images = np.zeros((90, 28, 28), np.uint8)
     for image in images:
@@ -61,7 +61,7 @@ def test_shared_maps_are_shared(digits):
     np.testing.assert_array_equal(labels, np.repeat([1, 5], 25))
 
 
-def test_digits_are_the_first_in_order_padded_and_at_most_one(digits):
+def test_digits_are_the_first_of_their_class_padded_with_values_up_to_one(digits):
     images, _, _ = datasets.lin_mnist([7], 5, rng=0, mnist=digits, distribution=AffineDistribution())
     expected = digits.images[digits.labels == 7][:5].astype(float)
     np.testing.assert_allclose(images[:, 14:42, 14:42], expected / expected.max(axis=(1, 2), keepdims=True), atol=1e-6)
@@ -82,7 +82,7 @@ def test_the_maps_of_the_paper_are_those_of_its_tables():
         )
 
 
-def test_refuses_more_digits_than_there_are(digits):
+def test_more_digits_than_available_are_refused(digits):
     with pytest.raises(ValueError, match="`n` must be at most 30, the number of images of digit 5 in blots, got 31"):
         datasets.lin_mnist([5], 31, rng=0, mnist=digits)
     with pytest.raises(ValueError, match="`n` must be at most 0, the number of images of digit 2 in blots, got 1"):
@@ -106,12 +106,12 @@ def test_refuses_more_digits_than_there_are(digits):
         (lambda: datasets.lin_mnist([1], 2, rng=0, mnist=3), "`mnist` must be of the type Mnist, got 3"),
     ],
 )
-def test_refuses_invalid_arguments(call, message):
+def test_invalid_arguments_are_refused(call, message):
     with pytest.raises((ValueError, TypeError), match=message):
         call()
 
 
-def test_a_warning_of_lost_ink_names_the_line_of_the_caller():
+def test_a_warning_about_lost_ink_names_the_line_of_the_caller():
     with pytest.warns(UserWarning, match="lost more than") as warned:
         datasets.academic(2, rng=0, canvas=128, distribution=AffineDistribution(scale=(2, 3)))
     assert warned[0].filename == __file__

@@ -23,7 +23,7 @@ def test_there_are_five_data_sets():
     assert datasets.FEW_SHOT["all"].maps.shear == 5
 
 
-def test_symbols_are_on_a_canvas_of_256_class_after_class():
+def test_symbols_are_on_a_canvas_of_256_pixels_in_the_order_of_classes():
     images, labels = datasets.few_shot("aff", 1, rng=0)
     assert images.shape == (12, 256, 256)
     assert images.dtype == np.float32
@@ -36,7 +36,7 @@ def test_the_first_images_do_not_depend_on_how_many_there_are():
     np.testing.assert_array_equal(few, many[[0, 3]])
 
 
-def test_salt_comes_after_the_map_and_bending_before():
+def test_salt_is_added_after_the_map_and_images_are_bent_before_it():
     """Without dots, the images of "salt" are only moved. Dots are round, because they are added after the map."""
     one = {"rng": 5, "classes": ["circle-star1"]}
     clean = datasets.few_shot("salt", 4, dots=(0, 0), **one)[0]
@@ -49,7 +49,7 @@ def test_salt_comes_after_the_map_and_bending_before():
     np.testing.assert_array_equal(straight, datasets.few_shot("aff", 2, **one)[0])
     assert np.abs(bent - straight).max() > 0.5
     distances = radoncdt.affine_distances(np.concatenate([bent, straight]))
-    assert distances[0, 2] > 3 * distances[2, 3]  # no affine map bends
+    assert distances[0, 2] > 3 * distances[2, 3]  # no affine map can undo bending
 
 
 def test_noise_can_be_added_to_data_sets_without_it():
@@ -85,6 +85,6 @@ def test_dark_pixels_of_digits_are_removed_and_digits_are_enlarged(digits, monke
         ({"name": "linmnist10", "mnist": 3}, "`mnist` must be of the type Mnist"),
     ],
 )
-def test_refuses_invalid_arguments(arguments, message):
+def test_invalid_arguments_are_refused(arguments, message):
     with pytest.raises((ValueError, TypeError), match=message):
         datasets.few_shot(**{"name": "aff", "n": 1, "rng": 0, **arguments})

@@ -14,7 +14,7 @@ def test_lines_have_their_width_in_any_direction(width, angle):
     assert image.sum() == pytest.approx(0.8 * 128 * width + np.pi * width**2 / 4, rel=0.01)
 
 
-def test_crossing_lines_are_not_brighter_than_one():
+def test_crossing_lines_are_not_brighter_than_a_single_line():
     assert datasets.draw([[(-1, 0), (1, 0)], [(0, -1), (0, 1)]], size=21, line_width=3).max() == 1
 
 
@@ -28,6 +28,6 @@ def test_crossing_lines_are_not_brighter_than_one():
         (lambda: datasets.draw([[(0, 0), (np.nan, 0)]]), ValueError, r"`lines\[0\]` must be finite"),
     ],
 )
-def test_refuses_invalid_lines(call, error, message):
+def test_invalid_lines_are_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()

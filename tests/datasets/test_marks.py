@@ -41,7 +41,7 @@ def test_near_twins_differ_in_one_part():
         assert 0.03 <= np.linalg.norm(shift) / size <= 0.06
 
 
-def test_queries_are_the_marks_moved():
+def test_queries_are_moved_marks():
     marks = datasets.watermarks(12, seed=6)
     queries = marks.queries(8, rng=0)
     assert len(set(queries.marks.tolist())) == 8
@@ -77,7 +77,7 @@ def test_photographs_have_the_right_contrast_and_laid_lines():
         assert np.hypot(row / 320, min(column, 320 - column) / 320) == pytest.approx(1 / LAID, rel=0.02)
 
 
-def test_refuses_invalid_arguments():
+def test_invalid_arguments_are_refused():
     with pytest.raises(ValueError, match="`n` must be at least 1"):
         datasets.watermarks(0)
     with pytest.raises(ValueError, match="`kind` must be one of"):

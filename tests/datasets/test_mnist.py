@@ -29,19 +29,19 @@ def write(folder, images=None, labels=None, suffix="", dot="-"):
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
 @pytest.mark.parametrize("dot", ["-", "."])
-def test_reads_idx_files(tmp_path, suffix, dot):
+def test_idx_files_are_read(tmp_path, suffix, dot):
     mnist = datasets.load_mnist(write(tmp_path, suffix=suffix, dot=dot))
     np.testing.assert_array_equal(mnist.images, IMAGES)
     np.testing.assert_array_equal(mnist.labels, LABELS)
     assert mnist.source == "IDX files, 5 digits"
 
 
-def test_the_environment_names_a_folder(tmp_path, monkeypatch):
+def test_the_environment_variable_names_a_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("RADONCDT_MNIST", str(write(tmp_path)))
     assert datasets.load_mnist().source == "IDX files, 5 digits"
 
 
-def test_the_argument_goes_before_the_environment(tmp_path, monkeypatch):
+def test_the_argument_takes_precedence_over_the_environment_variable(tmp_path, monkeypatch):
     monkeypatch.setenv("RADONCDT_MNIST", str(tmp_path / "nowhere"))
     assert len(datasets.load_mnist(write(tmp_path)).labels) == 5
     with pytest.raises(
@@ -73,13 +73,13 @@ whole = idx(IMAGES)
     ],
 )
 @pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_refuses_files_with_the_wrong_format(tmp_path, options, message, suffix):
+def test_files_with_the_wrong_format_are_refused(tmp_path, options, message, suffix):
     with pytest.raises(ValueError, match=message.replace("ubyte must", f"ubyte{suffix} must")):
         datasets.load_mnist(write(tmp_path, suffix=suffix, **options))
 
 
 @pytest.mark.parametrize("damage", [lambda b: b[:-5], lambda b: b"no gzip", lambda b: b[:40] + b"\0\0\0" + b[43:]])
-def test_refuses_corrupt_gzip_files(tmp_path, damage):
+def test_corrupt_gzip_files_are_refused(tmp_path, damage):
     path = write(tmp_path, suffix=".gz") / "train-images-idx3-ubyte.gz"
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(ValueError, match=r"train-images-idx3-ubyte.gz is not a valid gzip file"):
@@ -91,7 +91,7 @@ def test_an_empty_name_is_a_folder():
         datasets.load_mnist("")
 
 
-def test_names_the_file_that_is_missing(tmp_path):
+def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="must contain one of the files train-images-idx3-ubyte, "):
         datasets.load_mnist(tmp_path)
 
@@ -168,7 +168,7 @@ def test_openml_is_read_through_scikit_learn(tmp_path, monkeypatch, quote):
     assert mnist.source == "OpenML mnist_784, 5 digits"
 
 
-def test_other_digits_have_another_digest():
+def test_different_digits_have_a_different_digest():
     mnist = datasets.Mnist(IMAGES, LABELS, "here")
     assert mnist.digest() == mnist._replace(source="there").digest()
     assert mnist.digest() != mnist._replace(labels=LABELS[::-1]).digest()

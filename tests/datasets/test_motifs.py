@@ -1,4 +1,4 @@
-"""The motifs of made-up watermarks."""
+"""The motifs of synthetic watermarks."""
 
 import numpy as np
 

@@ -17,7 +17,7 @@ ROUND = np.pi * W**2 / 4  # two round ends, or the outside of all corners of a c
 
 
 def shield_area():
-    """Length times width, and at each corner the round outside gained and the overlap inside lost."""
+    """Compute length times width, plus the round outside of each corner, minus the overlap inside."""
     t = np.linspace(0, 1, 10_001)[:, None]
     a, b, c = np.array([(-0.75, 0.5), (-0.75, -0.5), (0, -0.75)]) * 128
     curve = (1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + (3 * (1 - t) * t**2 + t**3) * c
@@ -61,7 +61,7 @@ def test_symbols_are_mirror_images_of_themselves(name):
 
 
 @pytest.mark.parametrize("name", ["circle", "square", "star4", "star8"])
-def test_shapes_do_not_change_by_a_quarter_turn(name):
+def test_shapes_are_invariant_under_a_quarter_turn(name):
     image = draw(name, size=90, width=3)
     np.testing.assert_allclose(image, np.rot90(image), atol=1e-5)
 
@@ -74,7 +74,7 @@ def test_there_are_twelve_different_templates():
     assert all(image.min() == 0 and image.max() == 1 for image in images.values())
 
 
-def test_symbols_stand_where_the_paper_has_them():
+def test_symbols_are_placed_as_in_the_paper():
     image = draw("circle-star1", size=128, width=4)
     x, y = np.arange(128) - 63.5, 63.5 - np.arange(128)[:, None]
     ring = np.abs(np.hypot(x, y + 32) - 24) < 1  # the orb: radius 0.75/2 of 64 pixels, half of them below the middle
@@ -99,7 +99,7 @@ def test_a_triangle_points_up_and_a_square_stands_on_its_side():
 
 
 @pytest.mark.parametrize("emblem", ["circle", "square", "triangle"])
-def test_an_emblem_is_half_as_large_an_eighth_above_the_middle(emblem):
+def test_an_emblem_is_half_as_large_and_an_eighth_above_the_middle(emblem):
     both, shield = (draw(name, size=256, width=4) for name in (f"shield-{emblem}", "shield"))
     inside = both.copy()
     inside[shield > 0] = 0
@@ -108,14 +108,14 @@ def test_an_emblem_is_half_as_large_an_eighth_above_the_middle(emblem):
     np.testing.assert_allclose(inside, expected, atol=0.05)
 
 
-def test_the_shield_is_closed_and_as_wide_as_high():
+def test_the_shield_is_closed_and_as_wide_as_it_is_high():
     assert (draw("shield")[32, 40:216] > 0.9).all()  # the upper edge
     rows, columns = np.nonzero(draw("shield") > 0.5)
     assert np.ptp(rows) + 1 == pytest.approx(2 * R + W, abs=1.5)
     assert np.ptp(columns) + 1 == pytest.approx(2 * R + W, abs=1.5)
 
 
-def test_drawings_of_other_sizes_are_the_same_picture():
+def test_drawings_of_different_sizes_show_the_same_picture():
     large = draw("triangle-star8", size=256, width=8).reshape(128, 2, 128, 2).mean(axis=(1, 3))
     np.testing.assert_allclose(large, draw("triangle-star8", size=128, width=4), atol=0.13)
     assert np.abs(large - draw("triangle-star8", size=128, width=4)).mean() < 2e-3
@@ -144,6 +144,6 @@ def test_a_canvas_surrounds_the_drawing():
         (lambda: datasets.templates(3), TypeError, "`names` must be a sequence, got 3"),
     ],
 )
-def test_refuses_invalid_templates(call, error, message):
+def test_invalid_templates_are_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()

@@ -1,11 +1,11 @@
-"""Neighbours: exactly what the full search finds, scikit-learn's habits, plausibility, bad input."""
+"""Nearest neighbours: results of the full search, scikit-learn's conventions, plausibility, invalid input."""
 
 import pickle
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from rows import OfRows, checks
+from rows import OfRows, list_checks
 from shapes import moved_symbols
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -27,12 +27,12 @@ def drawn():
     return moved_symbols()
 
 
-def test_many_levels_and_few_entries_are_fitted_at_once():
+def test_more_levels_than_entries_can_be_fitted():
     model = AffineNeighbors(1, n_angles=4, n_levels=1500).fit(np.random.default_rng(0).random((3, 9, 9)))
     assert_array_equal(model.kneighbors(model.descriptors_, return_distance=False), [[0], [1], [2]])
 
 
-def test_a_fit_on_descriptors_forgets_the_columns_of_a_table():
+def test_fitting_on_descriptors_removes_the_number_of_features():
     stack = np.random.default_rng(0).random((3, 9, 7))
     model = AffineNeighbors(1, image_shape=(9, 7)).fit(stack.reshape(3, -1))
     assert not hasattr(model.fit(describe(stack)), "n_features_in_")
@@ -51,7 +51,7 @@ def test_images_clouds_and_tables_are_read():
         AffineNeighbors().fit(stack.reshape(8, -1))
 
 
-def test_classifies_copies_from_one_symbol_each(drawn):
+def test_copies_are_classified_from_one_symbol_per_class(drawn):
     copies, symbols, labels, names = drawn
     model = AffineNeighborsClassifier().fit(symbols, names)
     assert_array_equal(model.classes_, np.unique(names))
@@ -61,7 +61,7 @@ def test_classifies_copies_from_one_symbol_each(drawn):
 
 @pytest.mark.parametrize("weights", ["uniform", "distance"])
 @pytest.mark.parametrize("k", [1, 5, 12])
-def test_votes_as_scikit_learn_votes(drawn, weights, k):
+def test_votes_are_those_of_scikit_learn(drawn, weights, k):
     copies, _, labels, _ = drawn
     train, test = copies[::2], copies[1::2]
     model = AffineNeighborsClassifier(k, weights).fit(train, labels[::2])
@@ -72,7 +72,7 @@ def test_votes_as_scikit_learn_votes(drawn, weights, k):
     assert_allclose(model.predict_proba(train), peer.predict_proba(affine_distances(train)), atol=1e-12)
 
 
-def test_images_without_a_plausible_neighbour_get_the_shares_of_the_classes():
+def test_images_without_a_plausible_neighbour_get_the_class_frequencies():
     y, x = np.indices((61, 61)) - 30
     disc, ring = (x**2 + y**2 < 600).astype(float), ((x**2 + y**2 < 600) & (x**2 + y**2 > 300)).astype(float)
     ellipse = push_forward(disc, [[1.2, 0], [0, 0.5]])
@@ -84,10 +84,10 @@ def test_images_without_a_plausible_neighbour_get_the_shares_of_the_classes():
     assert_array_equal(distances, np.inf)
     assert_array_equal(indices, [[0, 1]])
     mixed = AffineNeighborsClassifier(3, max_aspect=1.5).fit([disc, ellipse, ellipse], ["disc", "other", "other"])
-    assert_array_equal(mixed.predict([disc]), ["disc"])  # who is not plausible has no vote
+    assert_array_equal(mixed.predict([disc]), ["disc"])  # implausible neighbours have no vote
 
 
-def test_goes_with_scikit_learn(drawn):
+def test_the_classifier_can_be_cross_validated_searched_pickled_and_cloned(drawn):
     copies, _, labels, _ = drawn
     model = AffineNeighborsClassifier(3)
     assert cross_val_score(model, copies, labels, cv=3).min() > 0.9
@@ -110,9 +110,9 @@ class ClassifierOfRows(OfRows, AffineNeighborsClassifier):
 
 @pytest.mark.parametrize(
     ("estimator", "check"),
-    [*checks(NeighborsOfRows(1, n_angles=4, n_levels=5), ClassifierOfRows(n_angles=4, n_levels=5))],
+    [*list_checks(NeighborsOfRows(1, n_angles=4, n_levels=5), ClassifierOfRows(n_angles=4, n_levels=5))],
 )
-def test_scikit_learn_agrees(estimator, check):
+def test_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)
 
 
@@ -129,12 +129,12 @@ def test_scikit_learn_agrees(estimator, check):
         ({"n_jobs": 0}, ValueError, "`n_jobs` must not be 0"),
     ],
 )
-def test_bad_parameters_are_refused(options, error, message):
+def test_invalid_parameters_are_refused(options, error, message):
     with pytest.raises(error, match=message):
         AffineNeighbors(**options).fit(np.ones((2, 3, 4)))
 
 
-def test_bad_calls_are_refused(drawn):
+def test_invalid_calls_are_refused(drawn):
     entries, queries, labels, _ = drawn
     with pytest.raises(NotFittedError):
         AffineNeighbors().kneighbors(queries)

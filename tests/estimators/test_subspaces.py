@@ -1,4 +1,4 @@
-"""The nearest subspace: residuals, dimensions, scikit-learn's checks, and what it is for."""
+"""The nearest subspace: residuals, dimensions, scikit-learn's checks, and subspaces of R-CDTs."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ RNG = np.random.default_rng(0)
 
 
 @parametrize_with_checks([NearestSubspaceClassifier(), NearestSubspaceClassifier(0.9, center=True)])
-def test_scikit_learn_agrees(estimator, check):
+def test_checks_of_scikit_learn_pass(estimator, check):
     if check.func.__name__ == "check_array_api_input":
         pytest.skip("needs SCIPY_ARRAY_API")
     check(estimator)
@@ -48,7 +48,7 @@ def test_dimensions_can_be_limited():
     assert NearestSubspaceClassifier().fit(again, np.zeros(4, int)).bases_[0].shape == (3, 8)
 
 
-def test_two_classes_have_one_decision():
+def test_two_classes_have_one_decision_value():
     features, labels = RNG.normal(size=(6, 9)), np.repeat([4, 7], 3)
     model = NearestSubspaceClassifier().fit(features, labels)
     new = RNG.normal(size=(10, 9))
@@ -57,7 +57,7 @@ def test_two_classes_have_one_decision():
 
 
 def test_shifted_and_scaled_shapes_span_subspaces_of_rcdts():
-    """The R-CDT of a shifted or scaled shape is a combination of three of its copies; so three images are enough."""
+    """The R-CDT of a shifted or scaled shape is a linear combination of three of its copies, so three are enough."""
     shapes = {"bar": np.ones((8, 40)), "square": np.ones((20, 20)), "triangle": np.tri(25)}
 
     def copies(shape, maps):
@@ -80,6 +80,6 @@ def test_shifted_and_scaled_shapes_span_subspaces_of_rcdts():
         ({"center": 1}, TypeError, "`center` must be of the type bool, got 1"),
     ],
 )
-def test_bad_parameters_are_refused(options, error, message):
+def test_invalid_parameters_are_refused(options, error, message):
     with pytest.raises(error, match=message):
         NearestSubspaceClassifier(**options).fit(RNG.normal(size=(4, 3)), [0, 0, 1, 1])

@@ -1,4 +1,4 @@
-"""Estimators: what scikit-learn asks of transformers, on tables by its own checks and on images by ours; bad input."""
+"""Transformers: scikit-learn's conventions, by its own checks on tables and by ours on images; invalid input."""
 
 import pickle
 
@@ -7,7 +7,7 @@ import pandas
 import polars
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from rows import OfRows, checks
+from rows import OfRows, list_checks
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -44,21 +44,21 @@ class NormalizedRadonCDTOfRows(OfRows, NormalizedRadonCDT):
 
 @pytest.mark.parametrize(
     ("estimator", "check"),
-    [*checks(RadonCDTOfRows(4, 5), NormalizedRadonCDTOfRows(4, 5), NormalizedRadonCDTOfRows(4, 5, None))],
+    [*list_checks(RadonCDTOfRows(4, 5), NormalizedRadonCDTOfRows(4, 5), NormalizedRadonCDTOfRows(4, 5, None))],
 )
-def test_scikit_learn_agrees(estimator, check):
+def test_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)
 
 
 @each
 @pytest.mark.filterwarnings("ignore:Can't test estimator")
-def test_scikit_learn_agrees_with_image_input_as_far_as_it_checks_that(estimator):
+def test_checks_of_scikit_learn_pass_for_image_input(estimator):
     for instance, check in estimator_checks_generator(estimator):
         check(instance)
 
 
 @each
-def test_tags_are_honest(estimator):
+def test_tags_describe_the_input(estimator):
     tags = estimator.__sklearn_tags__()
     assert tags.input_tags.three_d_array
     assert not tags.input_tags.two_d_array
@@ -100,7 +100,7 @@ def test_fit_is_idempotent_and_changes_no_parameter(estimator):
 
 
 @each
-def test_order_subsets_and_batches_change_no_bit(estimator):
+def test_features_do_not_depend_on_order_subsets_and_batches(estimator):
     model = clone(estimator).fit(STACK)
     features = model.transform(STACK)
     order = RNG.permutation(12)
@@ -112,14 +112,14 @@ def test_order_subsets_and_batches_change_no_bit(estimator):
 
 @each
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float16, np.float32, np.float64, np.longdouble])
-def test_images_of_any_dtype_give_float64(estimator, dtype):
+def test_features_of_images_of_any_dtype_are_float64(estimator, dtype):
     features = clone(estimator).fit_transform((STACK > 0).astype(dtype))
     assert features.dtype == np.float64
     assert_allclose(features, clone(estimator).fit_transform((STACK > 0).astype(float)), atol=1e-5)
 
 
 @each
-def test_images_are_not_written_to(estimator):
+def test_images_are_not_modified(estimator):
     images = STACK.copy()
     images.setflags(write=False)
     clone(estimator).fit(images).transform(images)
@@ -128,7 +128,7 @@ def test_images_are_not_written_to(estimator):
 
 
 @each
-def test_clone_and_pickle(estimator):
+def test_estimators_can_be_cloned_and_pickled(estimator):
     model = clone(estimator).fit(MIXED)
     assert clone(model).get_params() == model.get_params()
     again = pickle.loads(pickle.dumps(model))
@@ -136,7 +136,7 @@ def test_clone_and_pickle(estimator):
 
 
 @each
-def test_images_of_other_sizes_than_fitted_are_fine(estimator):
+def test_images_may_have_other_sizes_than_those_of_fit(estimator):
     """The features do not depend on the frame, or, for the R-CDT, only on its centre."""
     model = clone(estimator).fit(STACK)
     padded = np.pad(STACK, ((0, 0), (4, 4), (3, 3)))
@@ -144,13 +144,13 @@ def test_images_of_other_sizes_than_fitted_are_fine(estimator):
 
 
 @each
-def test_unfitted_says_so(estimator):
+def test_an_unfitted_estimator_raises_an_error(estimator):
     for method in (clone(estimator).transform, clone(estimator).get_feature_names_out):
         with pytest.raises(NotFittedError):
             method(STACK)
 
 
-def test_parameters_set_after_fit_count_from_the_next_fit_on():
+def test_parameters_set_after_fit_take_effect_at_the_next_fit():
     model = NormalizedRadonCDT(4, 6).fit(STACK)
     features = model.transform(STACK)
     model.set_params(n_levels=9, pool=None)
@@ -159,7 +159,7 @@ def test_parameters_set_after_fit_count_from_the_next_fit_on():
     assert model.fit_transform(STACK).shape == (12, 36)
 
 
-def test_names_say_direction_and_level():
+def test_feature_names_contain_direction_and_level():
     model = RadonCDT(8, 4).fit(STACK)
     names = model.get_feature_names_out()
     assert names[0] == "angle0_0deg_level0_t0.125"
@@ -171,7 +171,7 @@ def test_names_say_direction_and_level():
 
 @each
 @pytest.mark.parametrize("frame", [pandas.DataFrame, polars.DataFrame], ids=["pandas", "polars"])
-def test_set_output(estimator, frame):
+def test_set_output_returns_data_frames(estimator, frame):
     model = clone(estimator).set_output(transform="pandas" if frame is pandas.DataFrame else "polars")
     table = model.fit_transform(MIXED)
     assert isinstance(table, frame)
@@ -184,7 +184,7 @@ def test_set_output(estimator, frame):
 
 @each
 @pytest.mark.parametrize("kind", [np.asarray, pandas.DataFrame, polars.DataFrame], ids=["numpy", "pandas", "polars"])
-def test_flattened_images(estimator, kind):
+def test_flattened_images_have_the_same_features(estimator, kind):
     table = kind(STACK.reshape(12, -1))
     if hasattr(table, "columns"):
         table.columns = [f"pixel{k}" for k in range(140)]
@@ -194,7 +194,7 @@ def test_flattened_images(estimator, kind):
     assert_array_equal(model.transform(table), clone(estimator).fit_transform(STACK))
 
 
-def test_inverse_transform_flattens_what_came_flat():
+def test_inverse_transform_flattens_images_that_were_fitted_flat():
     model = RadonCDT(16, 16, image_shape=(14, 10)).fit(STACK.reshape(12, -1))
     assert model.inverse_transform(model.transform(STACK.reshape(12, -1))).shape == (12, 140)
 
@@ -212,7 +212,7 @@ def test_inverse_transform_draws_into_the_frame_of_fit():
     assert np.linalg.norm(again - images) < 0.06 * np.linalg.norm(images)
 
 
-def test_the_frame_holds_all_that_was_fitted():
+def test_the_frame_contains_all_fitted_measures():
     assert RadonCDT().fit(STACK).image_shape_ == (14, 10)
     assert RadonCDT().fit([np.ones((5, 9)), np.ones((7, 3))]).image_shape_ == (7, 9)
     model = RadonCDT(64).fit([PointCloud([(-3, 1), (10.2, -2)])])
@@ -224,16 +224,16 @@ def test_the_frame_holds_all_that_was_fitted():
     "wrong",
     [np.zeros((2, 7)), np.zeros(80), np.full((1, 80), np.nan), np.empty((0, 80)), -np.arange(80.0)[None]],
 )
-def test_inverse_transform_refuses(wrong):
+def test_inverse_transform_refuses_invalid_input(wrong):
     with pytest.raises(ValueError, match="`X` must"):
         RadonCDT(8, 10).fit(STACK).inverse_transform(wrong)
 
 
-# ---------------------------------------------------------------- in company
+# ---------------------------------------------------------------- in pipelines and searches
 
 
 def copies(n):
-    """Affine copies of a square and a triangle, and which is which."""
+    """Make affine copies of a square and a triangle, with their labels."""
     shapes = [np.pad(np.ones((20, 20)), 5), np.pad(np.tri(24), 3)]
     rng = np.random.default_rng(1)
     maps = [np.eye(2) + rng.uniform(-0.3, 0.3, (2, 2)) for _ in range(n)]
@@ -241,7 +241,7 @@ def copies(n):
     return np.stack(moved), np.arange(n) % 2
 
 
-def test_pipelines_and_searches():
+def test_transformers_work_in_pipelines_and_searches():
     images, labels = copies(24)
     model = make_pipeline(NormalizedRadonCDT(16), KNeighborsClassifier(1))
     assert cross_val_score(model, images, labels, cv=3).min() == 1
@@ -260,7 +260,7 @@ def test_searches_run_in_processes():
     assert search.best_score_ == 1
 
 
-# ---------------------------------------------------------------- bad input
+# ---------------------------------------------------------------- invalid input
 
 GOOD = np.ones((2, 4, 5))
 
@@ -284,7 +284,7 @@ GOOD = np.ones((2, 4, 5))
         ([GOOD[0], "image"], TypeError, r"`X\[1\]` must hold numbers"),
     ],
 )
-def test_images_are_refused(method, X, error, message):  # noqa: N803
+def test_invalid_images_are_refused(method, X, error, message):  # noqa: N803
     for estimator in (RadonCDT(4, 4), NormalizedRadonCDT(4, 4)):
         with pytest.raises(error, match=message):
             getattr(estimator if method == "fit" else estimator.fit(GOOD), method)(X)
@@ -303,13 +303,13 @@ def test_images_are_refused(method, X, error, message):  # noqa: N803
         ({"n_jobs": 0}, ValueError, "`n_jobs` must not be 0"),
     ],
 )
-def test_parameters_are_refused_by_fit_not_by_init(parameters, error, message):
+def test_invalid_parameters_are_refused_by_fit_not_by_init(parameters, error, message):
     model = NormalizedRadonCDT(**parameters)
     with pytest.raises(error, match=message):
         model.fit(GOOD)
 
 
-def test_tables_are_refused():
+def test_invalid_tables_are_refused():
     model = RadonCDT(4, 4, image_shape=(4, 5))
     with pytest.raises(ValueError, match=r"`X` must have 20 columns for images of shape \(4, 5\), got 21"):
         model.fit(np.ones((3, 21)))

@@ -14,7 +14,6 @@ from PIL import Image
 
 from radoncdt.ink import InkError, find_ink, image_files, ink_steps, read_ink
 from radoncdt.ink.files import read_bytes, read_image
-from radoncdt.ink.image import GreyImage
 
 read_grey = partial(read_ink, kind="grey")
 
@@ -214,13 +213,6 @@ def test_only_the_first_of_several_pages_is_read_with_a_warning(folder):
     with pytest.warns(UserWarning, match=r"^pages\.tif: only the first of 2 pages is read$") as caught:
         assert_array_equal(read_grey("pages.tif"), SHAPE)
     assert caught[0].filename == __file__
-
-
-def test_arrays_are_scaled_to_their_range():
-    ramp = np.linspace(-3, 5, 20).reshape(4, 5)
-    assert_allclose(GreyImage.from_array(ramp, "x").grey, (ramp + 3) / 8, rtol=1e-6)
-    assert_array_equal(GreyImage.from_array(np.full((2, 3), 51, np.uint8), "x").grey, np.float32(0.2))
-    assert_array_equal(GreyImage.from_array(np.full((2, 3), 7.0), "x").grey, np.float32(1))
 
 
 # ---------------------------------------------------------------- files that are refused

@@ -1,13 +1,13 @@
-"""Distances that affine maps do not change."""
+"""Affine-invariant distances."""
 
 import numpy as np
 import pytest
 import reference
-from drawn import clouds, matrices, rotation, shifts
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from shapes import FLAG, random_descriptors
+from strategies import clouds, matrices, rotation, shifts
 
 import radoncdt
 from radoncdt import (
@@ -25,8 +25,8 @@ pytestmark = pytest.mark.usefixtures("each_implementation")
 
 
 @given(clouds(least=16, most=16, equal_weights=True), matrices(condition=20), shifts(), st.sampled_from([2, 5, 12]))
-def test_other_turns_leave_no_more_than_half_a_step(cloud, matrix, shift, n_angles):
-    """Sixteen levels of sixteen equal points make no error of their own."""
+def test_turns_between_the_steps_leave_an_error_of_half_a_step_at_most(cloud, matrix, shift, n_angles):
+    """With sixteen levels of sixteen equal points, the levels cause no error."""
     moved = push_forward(cloud, matrix, shift)
     bound = 2 * np.sin(np.pi / (4 * n_angles))
     assert (
@@ -37,14 +37,14 @@ def test_other_turns_leave_no_more_than_half_a_step(cloud, matrix, shift, n_angl
 
 
 @given(clouds(least=6), matrices(condition=20), shifts(), st.sampled_from([4, 12]))
-def test_with_any_weights_there_is_the_error_of_the_levels_besides(cloud, matrix, shift, n_angles):
-    """That error: how far the mean over the levels is from the transport distance of the turned whitened clouds."""
+def test_with_arbitrary_weights_the_levels_cause_an_additional_error(cloud, matrix, shift, n_angles):
+    """It is the difference of the mean over the levels and the transport distance of the turned whitened clouds."""
     moved = push_forward(cloud, matrix, shift)
     white = [
         PointCloud((c.points - radoncdt.mean(c)) @ reference.root(radoncdt.covariance(c), -0.5), c.weights)
         for c in (cloud, moved)
     ]
-    turn, *_ = np.linalg.lstsq(white[0].points, white[1].points, rcond=None)  # the true one, between the steps
+    turn, *_ = np.linalg.lstsq(white[0].points, white[1].points, rcond=None)  # the true turn, between the steps
     circle = np.pi * np.arange(2 * n_angles) / n_angles
     angle = np.arctan2(turn[0, 1], turn[0, 0])
     step = np.pi / n_angles
@@ -59,7 +59,7 @@ def test_with_any_weights_there_is_the_error_of_the_levels_besides(cloud, matrix
 
 
 @given(st.lists(clouds(least=4), min_size=3, max_size=3), st.booleans())
-def test_it_is_a_metric(three, reflections):
+def test_the_distance_is_a_metric(three, reflections):
     d = np.array(
         [
             [
@@ -81,7 +81,7 @@ def test_it_is_a_metric(three, reflections):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("shape", [(1, 2), (2, 5), (3, 8), (7, 3), (16, 9), (33, 4), (64, 6), (70, 5)])
-def test_distances_are_those_of_trying_all_turns(shape, dtype):
+def test_distances_are_the_smallest_of_all_turns(shape, dtype):
     rng = np.random.default_rng(shape)
     first, second = (random_descriptors(n, *shape, rng, dtype) for n in (3, 4))
     for reflections in (True, False):
@@ -92,7 +92,7 @@ def test_distances_are_those_of_trying_all_turns(shape, dtype):
             assert found[i, j] == pytest.approx(least, rel=1e-6 if dtype == np.float32 else 1e-12)
 
 
-def test_do_not_depend_on_the_batch_or_threads():
+def test_distances_do_not_depend_on_the_batch_or_threads():
     rng = np.random.default_rng(0)
     first, second = (random_descriptors(n, 16, 5, rng) for n in (70, 50))
     every = compute_distances(first, second, Plausible(), 1)
@@ -104,7 +104,7 @@ def test_do_not_depend_on_the_batch_or_threads():
     assert_array_equal(np.triu(square, 1), np.triu(compute_distances(first, first, Plausible(), 1), 1))
 
 
-def test_no_descriptors_have_no_distances():
+def test_empty_descriptors_have_no_distances():
     described = describe(FLAG)
     assert affine_distances(described[:0], described).shape == (0, 1)
     assert affine_distances(described, described[:0]).shape == (1, 0)
@@ -118,7 +118,7 @@ def test_a_list_of_descriptors_is_descriptors():
         affine_distances([FLAG, described[0]])
 
 
-def test_what_cannot_be_compared_is_refused():
+def test_descriptors_that_cannot_be_compared_are_refused():
     described = describe(FLAG)
     other = describe(FLAG, n_angles=32)
     with pytest.raises(ValueError, match=r"`fixed` must have the settings of `moving` .* n_angles=64, got n_angles=32"):

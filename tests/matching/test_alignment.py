@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import reference
-from drawn import clouds, matrices, rotation, shifts
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from shapes import FLAG
+from strategies import clouds, matrices, rotation, shifts
 
 import radoncdt
 from radoncdt import (
@@ -32,7 +32,7 @@ WIDE = datasets.AffineDistribution(scale=(0.6, 1.3), isotropic=False, rotation=1
 
 
 def moved_exactly(cloud, matrix, shift, steps, mirrored, n_angles):
-    """A cloud moved by S R Σ^{-1/2}, S symmetric positive definite, R a turn by whole steps; and the map."""
+    """Move a cloud by S R Σ^{-1/2}, S symmetric positive definite, R a turn by whole steps; also return the map."""
     turn = rotation(steps * np.pi / n_angles) @ np.diag([1, -1 if mirrored else 1])
     positive = reference.root(matrix @ matrix.T, 0.5)
     a = positive @ turn @ reference.root(radoncdt.covariance(cloud), -0.5)
@@ -57,7 +57,7 @@ def test_turns_by_whole_steps_are_found_exactly(cloud, matrix, shift, turn):
 
 @pytest.mark.parametrize("options", [{}, {"moments": "robust", "trim": 1 / 16}], ids=["exact", "robust"])
 def test_maps_of_drawings_are_found(options):
-    """Within 1 % and 0.3 px; drawings are their own mirror images."""
+    """The tolerances are 1 % and 0.3 pixels. The drawings are their own mirror images."""
     drawings = np.stack(list(datasets.templates(canvas=256).values()))
     copies, maps = datasets.random_affine(drawings, WIDE, 0)
     for drawing, copy, matrix, shift in zip(drawings, copies, *maps):
@@ -88,7 +88,7 @@ def test_images_and_clouds_can_be_mixed():
     assert found.frames == ((60, 60), (1, 1))
 
 
-def test_descriptors_do_as_well_as_images():
+def test_descriptors_can_replace_images():
     turned = np.rot90(FLAG)
     described = describe([FLAG, turned])
     expected = register(*described)
@@ -106,14 +106,14 @@ def test_descriptors_do_as_well_as_images():
 
 
 def test_a_peak_between_two_steps_is_one_map():
-    """A square of points, turned by half a step, has its eight symmetries."""
+    """A square of points, turned by half a step, still has eight symmetries."""
     corners = PointCloud([(1, 1), (-1, 1), (-1, -1), (1, -1), (0.5, 0), (-0.5, 0), (0, 0.5), (0, -0.5)])
     found = register(corners, push_forward(corners, rotation(np.pi / 34)), settings=DescriptorSettings(n_angles=17))
     assert len(found.alternatives) == 7
     assert np.rad2deg(np.pi / 34) % 90 == pytest.approx(found.rotation % 90, abs=0.1)
 
 
-def test_refined_angles_are_never_worse_than_the_steps():
+def test_refined_angles_are_at_least_as_good_as_the_steps():
     rng = np.random.default_rng(0)
     for n in (1, 2, 5, 16):
         for _ in range(100):
@@ -133,7 +133,7 @@ def test_refined_angles_are_never_worse_than_the_steps():
 
 
 def test_symmetric_shapes_have_alternatives():
-    """A square has eight, a triangle six, a flag one; all of them are symmetries, and the best does not mirror."""
+    """A square has eight maps, a triangle six, and a flag one. All are symmetries, and the best does not mirror."""
     square, triangle = np.ones((41, 41)), np.pad(np.tri(60), 20)
     for shape, order in ((square, 8), (triangle, 6), (FLAG, 1)):
         found = register(shape, shape)
@@ -151,8 +151,8 @@ def test_symmetric_shapes_have_alternatives():
     assert register(FLAG, np.fliplr(FLAG), tolerance=0).alternatives == ()
 
 
-def test_of_equal_maps_the_plain_and_least_distorting_one_is_returned():
-    """A triangle has six maps to its copy, all of other aspects, and a square eight, of which four do not mirror."""
+def test_among_equal_maps_the_least_distorting_without_reflection_is_returned():
+    """A triangle has six maps to its copy, of different aspects; a square has eight, of which four do not mirror."""
     triangle, square = np.pad(np.tri(60), 40), np.pad(np.ones((61, 61)), 50)
     for matrix in (rotation(0.5), rotation(-0.6) @ np.diag([1, -1]), rotation(0.2) @ np.diag([1.1, 0.9])):
         for shape, order in ((triangle, 6), (square, 8)):
@@ -168,8 +168,8 @@ def test_of_equal_maps_the_plain_and_least_distorting_one_is_returned():
     assert found.rotation == pytest.approx(np.rad2deg(2.5), abs=0.2)
 
 
-def test_a_map_that_mirrors_is_returned_where_it_fits_better():
-    """A disc beside the axis of a symmetric shape is enough, though the other map is within the tolerance."""
+def test_a_reflection_is_returned_if_it_fits_better():
+    """A disc beside the axis of a symmetric shape is enough, although the other map is within the tolerance."""
     shape = np.pad(datasets.templates(["shield-circle"])["shield-circle"], 60).astype(float)
     shape[118:130, 126:132] = 1
     mirror = push_forward(shape, np.diag([-1.0, 1.0]) @ rotation(0.3))
@@ -178,7 +178,7 @@ def test_a_map_that_mirrors_is_returned_where_it_fits_better():
     assert not all(other.mirrored for other in found.alternatives)
 
 
-def test_bad_options_are_refused():
+def test_invalid_options_are_refused():
     described, limits = describe(FLAG), Plausible()
     other = DescriptorSettings(n_angles=16)
     message = r"`settings` must be omitted or be those of `fixed`, which has .*n_angles=64.*, got .*n_angles=16"

@@ -1,4 +1,4 @@
-"""Descriptors: what they hold, indexing, joining, files, and that only equal settings are compared."""
+"""Descriptors: contents, indexing, concatenation, files, and settings."""
 
 import io
 import pickle
@@ -6,9 +6,9 @@ import pickle
 import numpy as np
 import pytest
 import reference
-from drawn import clouds, images
 from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
+from strategies import clouds, images
 
 import radoncdt
 from radoncdt import Descriptors, PointCloud, describe
@@ -27,7 +27,7 @@ def assert_same(a, b):
 
 
 @given(images())
-def test_hold_the_whitened_nrcdt_and_the_moments(image):
+def test_descriptors_contain_the_whitened_nrcdt_and_the_moments(image):
     found = describe(image, **OPTIONS)
     assert_array_equal(found.values[0], radoncdt.nrcdt(image, directions="whitened", **OPTIONS))
     assert_allclose(found.means[0], radoncdt.mean(image), atol=1e-9)
@@ -36,15 +36,15 @@ def test_hold_the_whitened_nrcdt_and_the_moments(image):
 
 
 @given(clouds(least=4))
-def test_of_clouds_are_the_same_where_no_level_meets_a_jump(cloud):
+def test_descriptors_of_clouds_contain_the_same_if_no_level_meets_a_jump(cloud):
     found = describe(cloud, **OPTIONS)
     assert_allclose(found.values[0], radoncdt.nrcdt(cloud, directions="whitened", **OPTIONS), atol=1e-9)
     assert_allclose(found.means[0], radoncdt.mean(cloud), atol=1e-9)
     assert_allclose(found.covariances[0], radoncdt.covariance(cloud), rtol=1e-9)
 
 
-def test_where_a_level_meets_a_jump_opposite_directions_agree():
-    """With the levels 1/4 and 3/4 of two, every level meets a jump of four equal points."""
+def test_opposite_directions_agree_where_a_level_meets_a_jump():
+    """With two levels, 1/4 and 3/4, every level meets a jump of four equal points."""
     cloud = PointCloud([(0, 0), (5, 1), (2, 7), (-3, 3)])
     white = (cloud.points - cloud.points.mean(axis=0)) @ reference.root(radoncdt.covariance(cloud), -0.5)
     places = np.sort(white @ [[1, 0], [0, 1]], axis=0)  # on the directions 0° and 90°
@@ -54,25 +54,25 @@ def test_where_a_level_meets_a_jump_opposite_directions_agree():
     assert_allclose(turned, -found[:, ::-1], atol=1e-12)
 
 
-def test_robust_ones_hold_robust_moments():
+def test_robust_descriptors_contain_robust_moments():
     shape = np.pad(np.tri(40), 40)
     specks = shape.copy()
     specks[2:5, 2:5] = specks[110:113, 5:8] = 1
     exact, robust = (describe([shape, specks], moments=moments, trim=1 / 16) for moments in ("exact", "robust"))
     assert np.abs(np.diff(exact.means, axis=0)).max() > 2 * np.abs(np.diff(robust.means, axis=0)).max()
     assert robust.settings.nu == 3
-    assert exact.settings == describe(shape, trim=1 / 16, nu=7).settings  # which exact moments do not use
+    assert exact.settings == describe(shape, trim=1 / 16, nu=7).settings  # exact moments do not use them
     assert robust.values.shape == (2, 64, 56)
 
 
-def test_do_not_depend_on_the_batch_or_threads():
+def test_descriptors_do_not_depend_on_the_batch_or_threads():
     for some in (STACK, MIXED):
         every = describe(some, n_jobs=2, **OPTIONS)
         for i, one in enumerate(every):
             assert_same(one, describe(some[i], n_jobs=1, **OPTIONS))
 
 
-def test_indexing_gives_descriptors():
+def test_indexing_returns_descriptors():
     every = describe(STACK, **OPTIONS)
     assert len(every) == 5
     for index, expected in (
@@ -94,7 +94,7 @@ def test_indexing_gives_descriptors():
         every.values[0] = 1
 
 
-def test_join_to_what_describing_all_gives():
+def test_concatenated_descriptors_equal_descriptors_of_all_images():
     parts = [describe(STACK[:2], **OPTIONS), describe(STACK[2:], **OPTIONS)]
     assert_same(Descriptors.concatenate(parts), describe(STACK, **OPTIONS))
     with pytest.raises(
@@ -111,7 +111,7 @@ def test_join_to_what_describing_all_gives():
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float16, 2e-3), (np.float32, 1e-6), (np.float64, 0)])
-def test_are_saved_and_loaded(tmp_path, dtype, tolerance):
+def test_descriptors_are_saved_and_loaded(tmp_path, dtype, tolerance):
     every = describe(MIXED, moments="robust", trim=1 / 8, **OPTIONS)
     every.save(tmp_path / "some", dtype=dtype)
     again = Descriptors.load(tmp_path / "some.npz")
@@ -126,7 +126,7 @@ def test_are_saved_and_loaded(tmp_path, dtype, tolerance):
     assert distances.diagonal().max() <= max(tolerance, 1e-7)
 
 
-def test_are_written_to_open_files_and_pickled():
+def test_descriptors_are_written_to_open_files_and_pickled():
     every = describe(MIXED, **OPTIONS)
     file = io.BytesIO()
     every.save(file, dtype=np.float64)
@@ -135,7 +135,7 @@ def test_are_written_to_open_files_and_pickled():
     assert_same(pickle.loads(pickle.dumps(every)), every)
 
 
-def test_precision_can_be_chosen():
+def test_the_precision_can_be_chosen():
     every = describe(STACK, **OPTIONS)
     assert every.astype(np.float32).values.dtype == np.float32
     assert every.astype(np.float64) is every
@@ -173,7 +173,7 @@ def test_flipped_bits_are_refused_or_do_not_matter(tmp_path):
         assert_same(found, every)
 
 
-def test_refuse_files_that_are_something_else(tmp_path):
+def test_files_with_other_contents_are_refused(tmp_path):
     path = tmp_path / "some.npz"
     describe(STACK, **OPTIONS).save(path)
     good = path.read_bytes()
@@ -223,7 +223,7 @@ def test_refuse_files_that_are_something_else(tmp_path):
         Descriptors.load(None)
 
 
-def test_paths_may_lack_the_ending_but_not_the_folder(tmp_path):
+def test_paths_may_lack_the_extension_but_not_the_folder(tmp_path):
     every = describe(STACK, **OPTIONS)
     every.save(tmp_path / "some")
     assert len(Descriptors.load(tmp_path / "some")) == 5
@@ -239,7 +239,7 @@ def test_other_byte_orders_are_read(tmp_path):
     assert radoncdt.affine_distances(Descriptors.load(tmp_path / "some.npz"), every).diagonal().max() < 1e-6
 
 
-def test_values_that_float16_cannot_hold_are_not_written(tmp_path):
+def test_values_that_float16_cannot_represent_are_not_written(tmp_path):
     every = describe(STACK, **OPTIONS)
     large = Descriptors(every.values * 1e5, every.means, every.covariances, every.frames, every.settings)
     with pytest.raises(ValueError, match=r"`dtype` must hold the values, of which one is .*, got float16"):
@@ -247,14 +247,14 @@ def test_values_that_float16_cannot_hold_are_not_written(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_arrays_that_they_are_made_of_stay_writable():
+def test_the_arrays_of_the_caller_stay_writable():
     every = describe(STACK, **OPTIONS)
     own = every.values.copy()
     Descriptors(own, every.means, every.covariances, every.frames, every.settings)
     own[0] = 1
 
 
-def test_are_no_images():
+def test_descriptors_are_not_images():
     with pytest.raises(TypeError, match="Descriptors are not images"):
         radoncdt.max_nrcdt(describe(STACK, **OPTIONS))
 
@@ -275,7 +275,7 @@ def test_spectra_have_the_norm_and_the_correlations_of_the_values(shape):
         assert_allclose((second * first.conj() * phases).sum().real, np.mean(turned * circles[1]), atol=1e-12)
 
 
-# ---------------------------------------------------------------- bad input
+# ---------------------------------------------------------------- invalid input
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,7 @@ def test_spectra_have_the_norm_and_the_correlations_of_the_values(shape):
         ({"moments": "robust", "nu": 0}, "`nu` must be a positive number, got 0"),
     ],
 )
-def test_refuse_bad_options(options, message):
+def test_invalid_options_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         describe(STACK, **options)
 
@@ -301,12 +301,12 @@ def test_refuse_bad_options(options, message):
         ([], "`images` must hold at least one image"),
     ],
 )
-def test_refuse_what_cannot_be_described(measures, message):
+def test_measures_that_cannot_be_described_are_refused(measures, message):
     with pytest.raises(ValueError, match=message):
         describe(measures)
 
 
-def test_warn_where_robust_moments_do_not_converge():
+def test_robust_moments_that_do_not_converge_cause_a_warning():
     line = [(k, 0.0) for k in range(20)]
     with pytest.warns(UserWarning, match="did not converge"):
         found = describe(PointCloud([*line, (3, 1)]), moments="robust")

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import reference
-from drawn import clouds
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from shapes import moved_symbols
+from strategies import clouds
 
 from radoncdt import (
     AffineNeighbors,
@@ -30,7 +30,7 @@ def drawn():
 
 
 def full_search(queries, entries, **limits):
-    """Distances and numbers of all entries, the nearest first; equal distances keep the order of the entries."""
+    """Return distances and numbers of all entries, the nearest first; equal distances keep the order of entries."""
     distances = affine_distances(queries, entries, limits=Plausible(**limits))
     order = np.argsort(distances, axis=1, kind="stable")
     return np.take_along_axis(distances, order, axis=1), order
@@ -49,7 +49,7 @@ def full_search(queries, entries, **limits):
     ids=str,
 )
 @pytest.mark.parametrize("k", [1, 7, 60])
-def test_finds_exactly_what_the_full_search_finds(drawn, options, k):
+def test_the_search_finds_exactly_what_the_full_search_finds(drawn, options, k):
     entries, queries, _, _ = drawn
     model = AffineNeighbors(k, **options).fit(entries)
     distances, indices = model.kneighbors(queries)
@@ -68,7 +68,7 @@ def test_equal_distances_are_in_the_order_of_the_entries(drawn):
 
 
 @each_implementation
-def test_an_entry_is_no_neighbour_of_its_own(drawn):
+def test_an_entry_is_not_its_own_neighbour(drawn):
     entries, _, _, _ = drawn
     model = AffineNeighbors(3, radius=0.1).fit(entries)
     distances, indices = model.kneighbors()
@@ -85,7 +85,7 @@ def test_an_entry_is_no_neighbour_of_its_own(drawn):
 
 @each_implementation
 @pytest.mark.parametrize("radius", [0, 0.03, 0.2, 5])
-def test_all_within_a_radius_are_found(drawn, radius):
+def test_all_entries_within_a_radius_are_found(drawn, radius):
     entries, queries, _, _ = drawn
     for options in ({}, {"max_aspect": 1.6}):
         model = AffineNeighbors(radius=radius, **options).fit(entries)
@@ -101,8 +101,8 @@ def test_all_within_a_radius_are_found(drawn, radius):
 
 
 @given(st.lists(clouds(least=4), min_size=2, max_size=8), clouds(least=4), st.sampled_from([1, 3, 8, 20]))
-def test_bounds_are_lower_bounds(entries, query, n_angles):
-    """The summaries that the index compares, and all magnitudes and all order statistics, of which they are made."""
+def test_bounds_from_summaries_are_lower_bounds(entries, query, n_angles):
+    """So are those of all magnitudes and of all order statistics, from which the summaries are made."""
     options = {"n_angles": n_angles, "n_levels": 9}
     described, asked = describe(entries, **options), describe(query, **options)
     distances = affine_distances(asked, described)[0]
@@ -116,7 +116,7 @@ def test_bounds_are_lower_bounds(entries, query, n_angles):
 
 @each_implementation
 def test_values_far_from_1_do_not_mislead_the_search():
-    """Robust moments do not see far specks, so that their values are large, and rounding of the bounds with them."""
+    """Robust moments ignore distant specks, so values there are large, and so are rounding errors of the bounds."""
     rng = np.random.default_rng(0)
     shapes = rng.normal(size=(40, 60, 2))
     shapes[:, :2] = rng.normal(size=(40, 2, 2)) * 1e4
@@ -136,8 +136,8 @@ def test_values_far_from_1_do_not_mislead_the_search():
 
 
 @each_implementation
-def test_the_search_leaves_entries_out(drawn, monkeypatch):
-    """Otherwise it would be no better than the full search: of copies of six symbols it compares one symbol's."""
+def test_the_search_skips_entries(drawn, monkeypatch):
+    """Otherwise it would be no better than the full search. Of six symbols, it compares the copies of one."""
     entries, queries, _, _ = drawn
     model = AffineNeighbors(5).fit(entries)
     compared = []
@@ -164,8 +164,8 @@ def test_threads_and_precision_do_not_matter(drawn):
 
 
 @each_implementation
-def test_the_twin_agrees_with_the_search(drawn):
-    """The distances themselves, from the slow definition, of a few pairs."""
+def test_the_slow_reference_agrees_with_the_search(drawn):
+    """The distances of a few pairs follow the slow definition."""
     entries, queries, _, _ = drawn
     distances, indices = AffineNeighbors(2).fit(entries).kneighbors(queries[:2])
     for row, numbers in enumerate(indices):

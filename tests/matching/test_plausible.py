@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import reference
-from drawn import rotation
 from numpy.testing import assert_allclose
 from shapes import FLAG, random_descriptors
+from strategies import rotation
 
 from radoncdt import (
     Plausible,
@@ -36,7 +36,7 @@ N_ANGLES = 12
     ],
     ids=str,
 )
-def test_limits_leave_the_best_of_the_plausible_turns(limits):
+def test_limits_select_the_best_of_the_plausible_turns(limits):
     rng = np.random.default_rng(0)
     first, second = (random_descriptors(n, N_ANGLES, 5, rng) for n in (5, 6))
     plausible = Plausible(**limits)
@@ -49,7 +49,7 @@ def test_limits_leave_the_best_of_the_plausible_turns(limits):
         near = _kernels.current().plausible_turns(
             first.waves.covariances[i], second.waves.covariances[j], plausible.bounds, N_ANGLES
         )
-        # plausible are turns with a plausible one within half a step; the twin tries some of these
+        # a turn is plausible if a turn within half a step is; the slow reference tries some of these
         offsets = np.linspace(-0.5, 0.5, 41)
         maps = [reference.maps_of_all_turns(moving, fixed, N_ANGLES, offset) for offset in offsets]
         properties = np.array([[reference.aspect_shear_and_scale(a) for a in some] for some in maps])
@@ -84,8 +84,8 @@ def test_limits_leave_the_best_of_the_plausible_turns(limits):
 
 @pytest.mark.parametrize("degrees", [0, 0.7, 1.4, 3.7, 30.5])
 @pytest.mark.parametrize("limits", [{"similarity": True}, {"max_aspect": 1.05}, {"max_shear": 3}], ids=str)
-def test_long_shapes_keep_to_limits_between_the_steps(degrees, limits):
-    """Of a shape twelve times as long as wide the next step is half a degree off, which stretches it already."""
+def test_maps_of_long_shapes_obey_limits_between_the_steps(degrees, limits):
+    """The shape is twelve times as long as wide, so that even half a degree to the next step stretches it."""
     cloud = PointCloud(np.random.default_rng(0).normal(size=(40, 2)) * [12, 1])
     matrix = 1.2 * rotation(np.deg2rad(degrees))
     found = register(cloud, push_forward(cloud, matrix, [3, 4]), limits=Plausible(**limits))
@@ -95,13 +95,13 @@ def test_long_shapes_keep_to_limits_between_the_steps(degrees, limits):
     assert distances[0, 0] == pytest.approx(found.distance)
 
 
-def test_limits_of_nothing_at_all_admit_the_identity():
+def test_the_tightest_limits_admit_the_identity():
     for limits in ({"max_shear": 0}, {"max_scale": 1}, {"max_aspect": 1}, {"similarity": True, "max_aspect": 1}):
         assert register(FLAG, FLAG, limits=Plausible(**limits)).distance < 1e-9
         assert affine_distances([FLAG], [FLAG], limits=Plausible(**limits))[0, 0] < 1e-9
 
 
-def test_mirror_images_without_reflections_are_different():
+def test_mirror_images_differ_without_reflections():
     mirror = np.fliplr(FLAG)
     assert register(FLAG, mirror).mirrored
     assert register(FLAG, mirror).distance < 1e-6
@@ -114,7 +114,7 @@ def test_mirror_images_without_reflections_are_different():
     )
 
 
-def test_a_circle_is_told_from_an_ellipse():
+def test_limits_distinguish_a_circle_from_an_ellipse():
     y, x = np.indices((101, 101)) - 50
     circle, ellipse = (x**2 + y**2 < 900).astype(float), (x**2 / 4 + y**2 < 500).astype(float)
     assert register(circle, ellipse).distance < 0.02
@@ -130,7 +130,7 @@ def test_a_circle_is_told_from_an_ellipse():
         register(circle, ellipse, limits=Plausible(max_scale=1.05))
 
 
-def test_similarities_are_similarities():
+def test_the_limit_to_similarities_returns_similarities():
     moved = push_forward(FLAG, 1.3 * rotation(0.7) @ np.diag([1, -1]), [4, 2], shape=(110, 110))
     found = register(FLAG, moved, limits=Plausible(similarity=True))
     assert_allclose(found.matrix @ found.matrix.T / found.scale**2, np.eye(2), atol=1e-12)
@@ -147,6 +147,6 @@ def test_similarities_are_similarities():
         ({"max_scale": np.nan}, "`max_scale` must be a number of at least 1, got nan"),
     ],
 )
-def test_bad_limits_are_refused(options, message):
+def test_invalid_limits_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         Plausible(**options)

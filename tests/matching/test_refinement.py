@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from drawn import rotation
 from numpy.testing import assert_allclose, assert_array_equal
 from shapes import FLAG
+from strategies import rotation
 
 from benchmarks.images import draw_stretched
 from radoncdt import (
@@ -22,14 +22,14 @@ pytestmark = pytest.mark.usefixtures("each_implementation")
 
 
 def worst_error(found, image, matrix, shift):
-    """How far a map is off, at most, at a pixel with ink."""
+    """Return the largest error of a map at a pixel with ink."""
     rows, columns = np.nonzero(image)
     points = np.stack([columns - (image.shape[1] - 1) / 2, (image.shape[0] - 1) / 2 - rows], axis=-1)
     return np.linalg.norm(points @ (found.matrix - matrix).T + found.shift - shift, axis=1).max()
 
 
 def test_refinement_keeps_the_good_maps_of_drawings_with_stretched_strokes():
-    """These are moved measures, except for the pixels: moments find their maps to some hundredths of a pixel."""
+    """Up to the pixels, these are moved measures: moments find their maps within some hundredths of a pixel."""
     rng = np.random.default_rng(8)
     maps = datasets.AffineDistribution(scale=(0.6, 1.3), isotropic=False, rotation=180, shear=30, shift=20)
     errors = []
@@ -49,7 +49,7 @@ def test_refinement_keeps_the_good_maps_of_drawings_with_stretched_strokes():
 
 
 def test_drawings_are_registered_to_a_tenth_of_a_pixel():
-    """Pictures of 200 pixels that were moved as a whole; without reflections each has one map."""
+    """Pictures of 200 pixels are moved as a whole. Without reflections, each has one map."""
     drawings = [*datasets.templates(size=200).values(), *(mark.image() for mark in datasets.watermarks(12))]
     maps = datasets.AffineDistribution(scale=(0.6, 1.3), isotropic=False, rotation=180, shear=30, shift=20)
     for drawing, matrix, shift in zip(drawings, *maps.maps(len(drawings), 0)):
@@ -59,7 +59,7 @@ def test_drawings_are_registered_to_a_tenth_of_a_pixel():
 
 @pytest.mark.parametrize(("maps", "most"), [((0.8, 1.2, 10), 0.4), ((0.6, 1.3, 30), 1.0)], ids=["moderate", "wide"])
 def test_lines_drawn_again_with_the_same_pen_are_registered(maps, most):
-    """Their mass is elsewhere, which puts the map off by pixels before it is refined."""
+    """Their mass is distributed differently, so the map is wrong by pixels before it is refined."""
     low, high, shear = maps
     moves = datasets.AffineDistribution(scale=(low, high), isotropic=False, rotation=180, shear=shear, shift=20)
     errors = []
@@ -88,8 +88,8 @@ def test_copies_of_clouds_are_found_between_the_steps(n):
     assert_allclose(found.apply(cloud).points, similar.points, atol=1e-4)
 
 
-def test_robust_maps_of_clouds_stay_as_they_are():
-    """The quantiles of all levels would let in again what robust moments leave out."""
+def test_robust_maps_of_clouds_are_not_refined():
+    """The quantiles of all levels would include the outliers that robust moments ignore."""
     rng = np.random.default_rng(0)
     cloud = PointCloud(rng.normal(size=(50, 2)) * [30, 20])
     moved = push_forward(cloud, [[0.7, -0.9], [0.8, 0.3]])
@@ -98,8 +98,8 @@ def test_robust_maps_of_clouds_stay_as_they_are():
     assert_array_equal(register(cloud, moved, settings=DescriptorSettings(**options)).matrix, expected.matrix)
 
 
-def test_refined_maps_keep_to_the_limits():
-    """The copy is sheared and stretched a little beyond them."""
+def test_refined_maps_obey_the_limits():
+    """The copy is sheared and stretched slightly beyond them."""
     moved = push_forward(FLAG, [[1.06, 0.1], [0, 1]], [3, 2], shape=(90, 90))
     for limits in ({"max_aspect": 1.1}, {"max_shear": 4}, {"max_scale": 1.035}):
         found = register(FLAG, moved, limits=Plausible(**limits))
@@ -133,7 +133,7 @@ def test_refinement_does_not_depend_on_units_of_length(units):
         assert found.shear == pytest.approx(0, abs=1e-6)
 
 
-def test_maps_stay_as_they_are_where_linear_algebra_fails(monkeypatch):
+def test_maps_are_unchanged_if_linear_algebra_fails(monkeypatch):
     def fail(*_, **__):
         raise np.linalg.LinAlgError("SVD did not converge")
 

@@ -1,12 +1,12 @@
-"""The result of a registration: words, credibility, and maps at work."""
+"""The result of a registration: description, credibility, and application of the map."""
 
 import numpy as np
 import pytest
 import reference
-from drawn import rotation
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.ndimage import affine_transform
 from shapes import FLAG
+from strategies import rotation
 
 from radoncdt import (
     DescriptorSettings,
@@ -22,7 +22,7 @@ from radoncdt.matching.alignment import find_registration
 pytestmark = pytest.mark.usefixtures("each_implementation")
 
 
-def test_push_forward_gives_the_fixed_image():
+def test_push_forward_returns_the_fixed_image():
     moved = push_forward(FLAG, [[1.2, 0.3], [-0.4, 0.9]], [7, -4], shape=(100, 110))
     found = register(FLAG, moved)
     again = push_forward(FLAG, found.matrix, found.shift, shape=moved.shape)
@@ -33,14 +33,14 @@ def test_push_forward_gives_the_fixed_image():
 def test_the_pixel_matrix_moves_columns_and_rows():
     moved = push_forward(FLAG, [[1.2, 0.3], [-0.4, 0.9]], [7, -4], shape=(100, 110))
     found = register(FLAG, moved)
-    swap = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1]])  # scipy counts rows, then columns
+    swap = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1]])  # SciPy takes (row, column)
     back = swap @ np.linalg.inv(found.pixel_matrix) @ swap
     picture = affine_transform(FLAG, back[:2, :2], back[:2, 2], moved.shape, order=1, mode="grid-constant")
     expected = push_forward(FLAG, found.matrix, found.shift, shape=moved.shape) * abs(np.linalg.det(found.matrix))
     assert_allclose(picture, expected, atol=1e-9)
 
 
-def test_the_map_is_said_in_words():
+def test_the_map_is_described_in_words():
     turn, lean, scales, mirror = np.deg2rad(30), np.deg2rad(20), (1.5, 0.8), np.diag([-1, 1])
     matrix = rotation(turn) @ [[1, np.tan(lean)], [0, 1]] @ np.diag(scales) @ mirror
     found = register(FLAG, push_forward(FLAG, matrix, [5, 0], shape=(150, 150)))
@@ -66,7 +66,7 @@ def test_unrelated_shapes_are_not_credible():
     assert not found.inverse().credible
 
 
-def test_maps_that_lose_a_direction_are_not_credible():
+def test_nearly_singular_maps_are_not_credible():
     square = np.pad(np.ones((60, 60)), 20)
     with pytest.warns(UserWarning, match="is not credible: it stretches one direction 20 times as much as another"):
         found = register(square, np.ones((5, 100)))
@@ -76,7 +76,7 @@ def test_maps_that_lose_a_direction_are_not_credible():
 
 
 def test_an_aspect_of_ten_limits_the_shear():
-    """The bound is reached where the directions of the two scales are those that shear most."""
+    """The bound is attained for the directions of the two scales that shear most."""
     turns = [rotation(angle) for angle in np.linspace(0, np.pi, 2001)]
     maps = [Registration(np.diag([10, 1]) @ turn, np.zeros(2), 0.0, False) for turn in turns]
     assert all(found.aspect == pytest.approx(10) for found in maps)
@@ -86,7 +86,7 @@ def test_an_aspect_of_ten_limits_the_shear():
 
 
 def test_maps_found_with_few_angles_are_not_credible():
-    """The steps alone can make a distance of more than 0.1. With two angles this map is off by two pixels."""
+    """The steps alone can cause a distance of more than 0.1. With two angles, this map is wrong by two pixels."""
     moved = push_forward(FLAG, [[1.2, 0.3], [-0.4, 0.9]], [3, -4], shape=(100, 110))
     for n_angles in (2, 15):
         with pytest.warns(UserWarning, match="is not credible: .*with this few angles, copies can have a dist"):
@@ -101,7 +101,7 @@ def test_copies_are_credible():
     assert register(FLAG, push_forward(FLAG, [[1.2, 0.3], [-0.4, 0.9]], [7, -4], shape=(100, 110))).credible
 
 
-def test_maps_move_points_clouds_and_pictures():
+def test_maps_move_points_clouds_and_images():
     matrix, shift = np.array([[1.2, 0.3], [-0.4, 0.9]]), np.array([7, -4])
     moved = push_forward(FLAG, matrix, shift, shape=(100, 110))
     found = register(FLAG, moved)
@@ -130,7 +130,7 @@ def test_inverse_maps_have_inverse_alternatives():
         assert back.mirrored == there.mirrored
 
 
-def test_an_array_of_the_shape_of_the_moving_image_is_an_image():
+def test_an_array_with_the_shape_of_the_moving_image_is_an_image():
     narrow = np.ones((6, 2))
     found = find_registration(narrow, narrow, Plausible())
     assert_allclose(found.apply(narrow), narrow)
@@ -143,7 +143,7 @@ def test_an_array_of_the_shape_of_the_moving_image_is_an_image():
         find_registration(FLAG, cloud, Plausible()).apply(FLAG)
 
 
-def test_notebooks_show_the_words_and_the_matrix():
+def test_notebooks_show_the_description_and_the_matrix():
     html = register(FLAG, push_forward(FLAG, [[0, -1], [1, 0]], [5, 0]))._repr_html_()
     assert html.startswith("<p>Registration, credible: scaled by 1.00")
     for cell in ("<th>x</th>", "<td>-1.0000</td>", "<td>5.0000</td>"):

@@ -221,13 +221,13 @@ bool same_bits(const std::tuple<V...>& a, const std::tuple<V...>& b) {
 template <class Call>
 auto checked(Case& the_case, Call call) {
     const auto result = call();
-    the_case.expect(same_bits(result, call()), "a repeated call returns other results");
+    the_case.expect(same_bits(result, call()), "a repeated call returns different results");
     if (the_case.round() % 3 == 0) {
         std::vector<std::remove_const_t<decltype(result)>> others(N_THREADS);
         std::vector<std::thread> threads;
         for (auto& other : others) threads.emplace_back([&other, &call] { other = call(); });
         for (std::thread& thread : threads) thread.join();
-        for (const auto& other : others) the_case.expect(same_bits(result, other), "threads return other results");
+        for (const auto& other : others) the_case.expect(same_bits(result, other), "threads return different results");
     }
     return result;
 }
@@ -477,7 +477,8 @@ void test_moments(Random& random, Index round) {
         const auto expected = slow_moments(picture);
         const auto size = static_cast<double>(std::max(picture.height, picture.width));
         for (std::size_t k = 0; k < 5; ++k) {
-            the_case.expect_near(moments[5 * n + k], expected[k], 1e-12 * size * (k < 2 ? 1 : size), "moments");
+            the_case.expect_near(moments[5 * n + k], expected[k], 1e-12 * size * (k < 2 ? 1 : size),
+                                 "the moments are wrong");
         }
         const double* own = &moments[5 * n];
         if (std::count(picture.pixels.begin(), picture.pixels.end(), T(0)) + 1 == length_of(picture.pixels)) {
@@ -560,7 +561,8 @@ void test_masses(Random& random, Index round) {
         // centre of the ink, by `back_project` around the centre of the image.
         const double shift = 1.5e-12 * static_cast<double>(picture.height + picture.width);
         the_case.expect_near(product(picture.pixels, image), product(own, values),
-                             ((rounding + shift) * size + least) * static_cast<double>(n_angles), "not the adjoint");
+                             ((rounding + shift) * size + least) * static_cast<double>(n_angles),
+                             "the back projection is not the adjoint");
     }
 }
 
@@ -587,7 +589,7 @@ void test_back_projection(Random& random, Index round) {
     const double rounding = std::is_same_v<T, float> ? 1e-5 : 1e-12;
     for (T count : counts) {
         the_case.expect_near(static_cast<double>(count), static_cast<double>(n_angles),
-                             rounding * static_cast<double>(n_angles), "ones");
+                             rounding * static_cast<double>(n_angles), "the weights of a pixel do not sum up to 1");
     }
 }
 
@@ -638,7 +640,8 @@ void test_quantiles(Random& random, Index round) {
         checked(the_case, [&] { return quantiles_of(held, directions, levels, options, nu); });
     const auto [extremes, moments_too, status_too] =
         checked(the_case, [&] { return quantiles_of(held, directions, levels, options | EXTREMES, nu); });
-    the_case.expect(same_bits(status, status_too) && same_bits(moments, moments_too), "extremes have other moments");
+    the_case.expect(same_bits(status, status_too) && same_bits(moments, moments_too),
+                    "extremes have different moments");
     const auto [plain, centres, status_of_plain] = quantiles_of(held, directions, levels, options & WHITEN, nu);
     const std::size_t n_angles = directions.cosines.size(), n_levels = levels.size();
     for (std::size_t n = 0; n < pictures.size(); ++n) {
@@ -661,7 +664,8 @@ void test_quantiles(Random& random, Index round) {
             for (std::size_t k = 0; options & NORMALISE && k < n_levels; ++k) {
                 const double deviation = std::sqrt(c * c * five[2] + 2 * c * s * five[3] + s * s * five[4]);
                 const double expected = (unscaled[k] - c * five[0] - s * five[1]) / deviation;
-                the_case.expect_near(row[k], expected, 1e-11 * (half_width + half_height), "not normalised");
+                the_case.expect_near(row[k], expected, 1e-11 * (half_width + half_height),
+                                     "a quantile is not normalised");
             }
         }
         const Doubles expected = extremes_of(own, n_angles, n_levels);
@@ -710,12 +714,13 @@ void test_bin_quantiles(Random& random, Index round) {
         const double total = std::accumulate(own, own + n_bins, 0.0);
         if (total == 0) continue;
         for (std::size_t k = 0; k < levels.size(); ++k) {
-            the_case.expect(found[k] >= 0 && found[k] <= static_cast<double>(n_bins), "outside of the bins");
+            the_case.expect(found[k] >= 0 && found[k] <= static_cast<double>(n_bins), "a quantile is outside the bins");
             the_case.expect(k == 0 || found[k - 1] <= found[k], "quantiles do not ascend");
             const auto bin = std::min(static_cast<Index>(found[k]), n_bins - 1);
             const double part = found[k] - static_cast<double>(bin);
             const double below = std::accumulate(own, own + bin, 0.0) + part * own[bin];
-            the_case.expect_near(below, levels[k] * total, 1e-12 * static_cast<double>(n_bins) * total, "mass below");
+            the_case.expect_near(below, levels[k] * total, 1e-12 * static_cast<double>(n_bins) * total,
+                                 "the mass below a quantile is wrong");
         }
     }
     if (kind == 0) the_case.record(values);
@@ -746,7 +751,8 @@ void test_student_moments(Random& random, Index round) {
     if (settled[0] == 0) return;
     the_case.expect(moments[2] > 0 && moments[2] * moments[4] > moments[3] * moments[3], "the scatter is not positive");
     const auto [again, still] = fitted(moments);
-    for (std::size_t k = 0; k < 5; ++k) the_case.expect_near(again[k], moments[k], 1e-8, "not a fixed point");
+    for (std::size_t k = 0; k < 5; ++k) the_case.expect_near(again[k], moments[k], 1e-8,
+                                                             "the moments are not a fixed point");
     if (extent > 0) the_case.record(moments);
 }
 
@@ -838,9 +844,10 @@ void test_transport(Random& random, Index round) {
         for (std::size_t row = 0; row < last.size(); ++row) {
             the_case.expect(distances[row] >= last[row] * (1 - 1e-9), "distances do not grow with p");
             the_case.expect(distances[row] <= 10, "a distance is larger than all distances of places");
-            the_case.expect_near(backwards[row], distances[row], 1e-9, "not symmetric");
+            the_case.expect_near(backwards[row], distances[row], 1e-9, "the distance is not symmetric");
             the_case.expect(to_itself[row] == 0, "the distance to itself is not 0");
-            the_case.expect_near(to_moved[row], std::abs(shift), 1e-11 * std::abs(shift) + 1e-12, "a shift");
+            the_case.expect_near(to_moved[row], std::abs(shift), 1e-11 * std::abs(shift) + 1e-12,
+                                 "the distance to a shifted measure is wrong");
         }
         last = distances;
         if (p < INFINITE) the_case.record(distances);
@@ -1035,12 +1042,14 @@ void test_matching(Random& random, Index round) {
         for (Index j = 0; j < y.count; ++j) {
             const auto pair = static_cast<std::size_t>(i * y.count + j);
             const bool is_asked = i >= rows[0] && j >= columns[0] && (!ascending || j > i);
-            all.expect(some[pair] == (is_asked ? distances[pair] : UNTOUCHED), "a part of the pairs differs");
+            all.expect(some[pair] == (is_asked ? distances[pair] : UNTOUCHED),
+                       "a part of the pairs has different distances");
             const double expected = slow_distance(x, i, y, j, matching);
             if (expected == INFINITE) {
-                all.expect(distances[pair] == INFINITE, "no turn is plausible");
+                all.expect(distances[pair] == INFINITE, "the distance is finite although no turn is plausible");
             } else {  // squares of small distances are rounded
-                all.expect_near(distances[pair], expected, rounding * (1 + expected), "not the least distance");
+                all.expect_near(distances[pair], expected, rounding * (1 + expected),
+                                "the distance is not the least one");
             }
         }
     }
@@ -1085,8 +1094,9 @@ void test_matching(Random& random, Index round) {
     for (Index k = 0; k < room; ++k) {
         const bool is_found = k < length_of(expected);
         const Index number = is_found ? at(expected, k) : -7;
-        neighbours.expect(at(numbers, k) == number, "not the nearest");
-        neighbours.expect(at(nearest, k) == (is_found ? own[number] : UNTOUCHED), "not its distance");
+        neighbours.expect(at(numbers, k) == number, "the neighbour is not the nearest");
+        neighbours.expect(at(nearest, k) == (is_found ? own[number] : UNTOUCHED),
+                          "the distance of a neighbour is wrong");
     }
     neighbours.record(Doubles(nearest.begin(), nearest.begin() + std::min(room, length_of(expected))));
 }
@@ -1106,7 +1116,8 @@ void test_plausible_turns(Random& random, Index round) {
     for (Index code = 0; code < 4 * n_angles; ++code) {
         const double angle = angles[static_cast<std::size_t>(code)];
         const double turn = step * static_cast<double>(code % (2 * n_angles));
-        if (!std::isnan(angle)) the_case.expect_near(angle, turn, step / 2 + 1e-12, "too far from the turn");
+        if (!std::isnan(angle)) the_case.expect_near(angle, turn, step / 2 + 1e-12,
+                                                     "the angle is too far from the turn");
     }
     const auto [of_all] = plausible(moving.data(), moving.data(), {INFINITE, PI / 2, INFINITE}, n_angles);
     the_case.expect(all_finite(of_all), "a turn is implausible without limits");
@@ -1211,16 +1222,16 @@ void test_strokes(Random& random, Index round) {
     Doubles blank(static_cast<std::size_t>(height * width));
     succeed(radoncdt_strokes(blank.data(), height, width, 2, ends.data(), 1.0), "strokes");
     for (Index k = 0; k < height * width; ++k) {
-        the_case.expect_near(blank[static_cast<std::size_t>(k)], k / width == row, 1e-5, "a line along a row");
+        the_case.expect_near(blank[static_cast<std::size_t>(k)], k / width == row, 1e-5, "a line along a row is wrong");
     }
 }
 
 void test_cpu() {
     Case avx2("has_avx2", 0), avx512("has_avx512", 0), hash("source_hash", 0);
     const int has_avx2 = radoncdt_has_avx2(), has_avx512 = radoncdt_has_avx512();
-    avx2.expect(has_avx2 == 0 || has_avx2 == 1, "neither true nor false");
-    avx512.expect(has_avx512 == 0 || (has_avx512 == 1 && has_avx2 == 1), "AVX-512 without AVX2");
-    hash.expect(std::strlen(radoncdt_source_hash()) > 0, "no hash");
+    avx2.expect(has_avx2 == 0 || has_avx2 == 1, "the result is neither true nor false");
+    avx512.expect(has_avx512 == 0 || (has_avx512 == 1 && has_avx2 == 1), "AVX-512 is reported without AVX2");
+    hash.expect(std::strlen(radoncdt_source_hash()) > 0, "the hash is empty");
 }
 
 // ---------------------------------------------------------------- all cases

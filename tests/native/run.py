@@ -36,7 +36,11 @@ DRIVER = HERE / "driver.cpp"
 NATIVE = HERE.parents[1] / "src" / "radoncdt" / "_native"
 SYSROOT = Path("/usr/aarch64-linux-gnu")  # of the Debian package libc6-arm64-cross
 
-SANITIZED = ("-O1", "-g", "-fno-omit-frame-pointer")  # with -O3, accesses that a sanitizer should see disappear
+SANITIZED = (
+    "-O1",
+    "-g",
+    "-fno-omit-frame-pointer",
+)  # -O3 would remove accesses that a sanitizer should see
 VARIANTS: dict[str, Flags] = {
     "plain": (),
     "address": (*SANITIZED, "-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
@@ -96,7 +100,7 @@ def make_driver(
     # The driver runs on every machine, and uses the C++ library.
     for_driver = compiler.compile(target, "baseline", (*warnings, *extra, f"-I{NATIVE}", "-pthread"))
     for_driver = [flag for flag in for_driver if flag not in ("-fno-exceptions", "-fno-rtti")]
-    compilations = [[*for_driver, "-O1", str(DRIVER)]]  # it would take long to optimise, and runs fast anyway
+    compilations = [[*for_driver, "-O1", str(DRIVER)]]  # -O3 would take long, and the driver is fast anyway
     if loads_kernels:
         compilations[0].insert(-1, "-DRADONCDT_DLOPEN")
     else:

@@ -6,15 +6,11 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
-import pytest
-
 import radoncdt
 from radoncdt import reproduction
-from radoncdt.reproduction import Measurement, Printed, labels
-from radoncdt.reproduction.measurement import summarise
+from radoncdt.reproduction import labels
 from radoncdt.reproduction.report import render
-from radoncdt.reproduction.sections import list_sections, make_entry
-from radoncdt.reproduction.table1 import Check
+from radoncdt.reproduction.sections import list_sections
 
 
 def test_tables_are_written_as_csv_and_json(report):
@@ -106,7 +102,7 @@ def test_flags_have_a_colour(report):
     for flag, name in ((-1, "less"), (1, "more")):
         summary = next(s for s in report[1].cells if s.flag == flag)
         line = labels.format_figure(summary.mean, summary.std)
-        assert f'<td class="{name}"><b>{line}</b><br>' in text
+        assert f'<td class="{name}">{line}<br><span>' in text
 
 
 # ---------------------------------------------------------------- Markdown
@@ -142,69 +138,12 @@ def test_entries_have_ours_the_paper_and_the_difference(report):
             entries = shown.setdefault((cell.table, cell.protocol), read_entries(folder, cell.table, cell.protocol))
             feature = labels.FEATURES[cell.feature] + (f" {cell.n_angles}" if cell.n_angles else "")
             ours, between, *rest = entries[str(cell.class_size), feature]
-            assert ours == f"{summary.mean:.3f} ± {summary.std:.3f}"
+            assert ours.startswith("**") == bool(summary.flag)
+            assert ours.strip("*") == f"{summary.mean:.3f} ± {summary.std:.3f}"
             assert between == f"draws ± {summary.std_between_draws:.3f}"
             if summary.paper:
                 difference = f"{summary.difference:+z.3f} (" if summary.difference else "equal"
                 assert rest[0] == f"paper {summary.paper.mean:.3f} ± {summary.paper.std:.3f}"
-                assert rest[1].strip("*").startswith(difference)
+                assert rest[1].startswith(difference)
             if summary.fold_maximum is not None:
                 assert f"max of folds {summary.fold_maximum:.3f}" in rest
-
-
-def test_entries_tell_missing_draws_and_ties():
-    cell = reproduction.Cell("table4", "published", "linmnist", "mnrcdt", None, "svm", 8, 50)
-    draws = {i: Measurement([0.6 + error] * 10, 0.123) for i, error in enumerate((-0.01, 0.01))}
-    summary = summarise(cell, Printed(0.5, 0.1, 3), draws)
-    entry = make_entry(summary, 5)
-    assert "2 of 5 draws" in entry.lines
-    assert "ties 12.3%" in entry.lines
-    assert entry.flag == summary.flag == 1
-    assert "2 of 5 draws" not in make_entry(summary, 2).lines
-
-
-# ---------------------------------------------------------------- the summary
-
-
-def read_summary(outcome):
-    return render("report.md", outcome, {}).split("## Summary")[1].split("\n## ")[0]
-
-
-def test_the_summary_counts_agreement_with_the_paper(report):
-    outcome = report[1]
-    text = read_summary(outcome)
-    for table in ("table2", "table3", "table4"):
-        cells = [s for s in outcome.select_cells(table, "published") if s.paper]
-        counts = [len(cells), *(sum(s.flag == flag for s in cells) for flag in (0, 1, -1))]
-        assert f"| Table {table[-1]} | {' | '.join(map(str, counts))} |" in text
-    assert "With 2 draws, about 30% of the differences would be larger by chance" in text  # Student t, 1 degree
-    flagged = [s for s in outcome.cells if s.flag]
-    for summary in flagged:
-        figures = f"{summary.ours:.3f} ({summary.paper.mean:.{summary.paper.digits}f})"
-        assert f"{labels.find_row(summary.measurand)}: {figures}" in text
-    assert len(re.findall(r"\d+: [01]\.\d+ \([01]\.\d+\)", text)) == len(flagged) > 5
-
-
-def test_the_summary_names_rows_of_table_1_that_do_not_hold(report):
-    check = Check("turn", [[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0], 1e-14, 0.1, 0.1, True)
-    outcome = replace(report[1], checks=[check, replace(check, transformation="slip", points_error=5, holds=False)])
-    assert "Table 1: 1 of 2 rows hold up to rounding. Rows with errors: slip (5 pixels)." in read_summary(outcome)
-    assert "Rows with errors" not in read_summary(replace(outcome, checks=[check]))
-
-
-def test_agreement_needs_two_draws(report):
-    single = [replace(s, draws=1, std_between_draws=None, fold_maximum_between_draws=None) for s in report[1].cells]
-    text = read_summary(replace(report[1], cells=single))
-    assert "agreement cannot be judged" in text
-    assert "| Table 2 | 8 | – | – | – |" in text
-    assert "do not agree" not in text
-
-
-def test_independent_maps_alone_are_not_compared(report):
-    cells = [s for s in report[1].cells if s.measurand.protocol == "independent"]
-    assert "figures compared" not in read_summary(replace(report[1], cells=cells))
-
-
-@pytest.mark.parametrize(("missing", "words"), [(1, "1 measurement missing"), (1200, "1,200 measurements missing")])
-def test_the_summary_of_a_partial_report_says_so(report, missing, words):
-    assert f"**This report is partial: {words}.**" in read_summary(replace(report[1], missing=missing))

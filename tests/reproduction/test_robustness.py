@@ -57,14 +57,7 @@ def test_standardised_features_have_the_scale_of_the_training_images():
     features, train, test = rng.normal(size=(20, 3)) * [1, 100, 0], np.arange(8), np.arange(8, 20)
     scaled = features[:, :2] / features[train, :2].std(axis=0)
     expected = np.linalg.norm(scaled[test, None] - scaled[train], axis=-1)
-    np.testing.assert_allclose(robustness._standardise(features)(test, train), expected)
-
-
-def test_methods_have_labels_and_settings():
-    assert list(robustness.COMPARISONS) == list(labels.METHODS)
-    assert list(datasets.FEW_SHOT) == list(labels.SETS)
-    assert set(baselines.BASELINES) == set(baselines.LIBRARIES) < set(labels.METHODS)
-    assert set(robustness.CURVE_METHODS) <= set(labels.METHODS)
+    np.testing.assert_allclose(robustness._compare_standardised(features, test, train), expected)
 
 
 @pytest.mark.parametrize("method", [m for m in labels.METHODS if m not in ("pixels", "rcdt", "anrcdt", "hu", "hog")])
@@ -72,7 +65,7 @@ def test_methods_see_through_affine_maps(method):
     """The nearest of a copy of each symbol is another copy of it; HOG sees rotations, Hu moments see shear."""
     classes = ("circle-star1", "square-star8", "shield-triangle")
     images, labels = datasets.few_shot("aff", 3, rng=2, classes=classes)
-    compare = robustness.COMPARISONS[method](images, 1)
+    compare = robustness.make_comparison(method, images, 1)
     every = np.arange(len(images))
     distances = np.array(compare(every, every), np.float64)
     np.fill_diagonal(distances, np.inf)
@@ -88,8 +81,8 @@ CHOICE = reproduction.Choice("robustness", repetitions=2)
 def few_images():
     """The same study with few images."""
     with pytest.MonkeyPatch.context() as patch:
-        plan = robustness.Plan(5, (2, 3), (1, 3))
-        patch.setattr(robustness, "PLANS", dict.fromkeys(datasets.FEW_SHOT, plan))
+        study = robustness.Study(5, (2, 3), (1, 3))
+        patch.setattr(robustness, "STUDIES", dict.fromkeys(datasets.FEW_SHOT, study))
         curves = (
             robustness.Curve("salt", "dots", (0, 20), 4, 2),
             robustness.Curve("elastic", "amplitude", (0, 10), 4, 2),
@@ -158,7 +151,7 @@ def test_the_report_has_tables_figures_and_settings(report):
 
 
 def test_figures_do_not_depend_on_threads(report, tmp_path, digits, monkeypatch, read_records):
-    monkeypatch.setattr(robustness, "PLANS", {"all": robustness.PLANS["all"]})
+    monkeypatch.setattr(robustness, "STUDIES", {"all": robustness.STUDIES["all"]})
     monkeypatch.setattr(robustness, "CURVES", robustness.CURVES[:1])
     reproduction.reproduce(tmp_path, CHOICE, mnist=digits, n_jobs=3)
     assert read_records(tmp_path, "robustness") == [
@@ -169,7 +162,7 @@ def test_figures_do_not_depend_on_threads(report, tmp_path, digits, monkeypatch,
 def test_a_second_run_measures_nothing_again(report, digits, monkeypatch, read_records):
     folder, _ = report
     before = read_records(folder, "robustness")
-    monkeypatch.setattr(robustness, "measure_trials", lambda *_: pytest.fail("measured again"))
+    monkeypatch.setattr(robustness, "make_comparison", lambda *_: pytest.fail("measured again"))
     run = reproduction.prepare(folder, CHOICE, digits)
     assert run.done == run.total == len(before) + len(read_records(folder, "robustness_curves"))
     run.measure()
@@ -182,7 +175,7 @@ def test_a_second_run_measures_nothing_again(report, digits, monkeypatch, read_r
 def test_an_interrupt_leaves_a_partial_report_that_is_completed_later(
     report, tmp_path, digits, monkeypatch, read_records, interrupt_after
 ):
-    monkeypatch.setattr(robustness, "PLANS", {"salt": robustness.PLANS["salt"]})
+    monkeypatch.setattr(robustness, "STUDIES", {"salt": robustness.STUDIES["salt"]})
     monkeypatch.setattr(robustness, "CURVES", robustness.CURVES[:1])
     with interrupt_after(10):
         reproduction.reproduce(tmp_path, CHOICE, mnist=digits, n_jobs=1)
@@ -198,7 +191,7 @@ def test_an_interrupt_leaves_a_partial_report_that_is_completed_later(
 
 
 def test_missing_baselines_are_named_and_the_rest_is_measured(tmp_path, digits, monkeypatch, read_records):
-    monkeypatch.setattr(robustness, "PLANS", {"aff": robustness.Plan(3, (1,), (1,))})
+    monkeypatch.setattr(robustness, "STUDIES", {"aff": robustness.Study(3, (1,), (1,))})
     monkeypatch.setattr(robustness, "CURVES", ())
     choice = replace(CHOICE, repetitions=1)
     with monkeypatch.context() as patch:
@@ -215,7 +208,7 @@ def test_missing_baselines_are_named_and_the_rest_is_measured(tmp_path, digits, 
 
 
 def test_the_summary_compares_with_the_authors(tmp_path, monkeypatch, digits):
-    monkeypatch.setattr(robustness, "PLANS", {"aff": robustness.Plan(12, (5,), (1,))})
+    monkeypatch.setattr(robustness, "STUDIES", {"aff": robustness.Study(12, (5,), (1,))})
     monkeypatch.setattr(robustness, "CURVES", ())
     outcome = reproduction.reproduce(tmp_path, CHOICE, mnist=digits, n_jobs=1)
     differences = [abs(s.difference) for s in outcome.trials if s.paper]

@@ -79,6 +79,14 @@ def test_too_few_digits_are_refused(tmp_path, make_digits, options, n, argument,
     assert not (tmp_path / "out").exists()
 
 
+def test_empty_images_of_digits_that_are_not_used_are_accepted(make_digits):
+    digits = make_digits(60)
+    digits.images[digits.labels == 5] = 0
+    reproduction.Choice("table4").check_digits(digits)
+    with pytest.raises(ValueError, match="`mnist` must have ink in every image"):
+        reproduction.Choice("table2").check_digits(digits)
+
+
 def test_digits_without_ink_are_refused(tmp_path, make_digits):
     digits = make_digits(60)
     digits.images[np.flatnonzero(digits.labels == 7)[3]] = 0
@@ -185,7 +193,7 @@ def test_matrix_products_are_in_one_thread(tmp_path):
     """In every library that is loaded by then; in a new process, where none is loaded before."""
     code = (
         "from radoncdt import reproduction\n"
-        "from radoncdt.reproduction import classifiers\n"
+        "from radoncdt.reproduction import protocol\n"
         "from threadpoolctl import threadpool_info\n"
         "seen = set()\n"
         "def solver(features, signs):\n"
@@ -193,7 +201,7 @@ def test_matrix_products_are_in_one_thread(tmp_path):
         "    blas = [lib for lib in threadpool_info() if lib['user_api'] == 'blas']\n"
         "    seen.update((lib['filepath'], lib['num_threads']) for lib in blas)\n"
         "    return weights\n"
-        "solve, classifiers.fit_linear_svm = classifiers.fit_linear_svm, solver\n"
+        "solve, protocol.fit_linear_svm = protocol.fit_linear_svm, solver\n"
         "choice = reproduction.Choice('table3', 'published', draws=1, angles=[2], sizes=[10])\n"
         "reproduction.reproduce('r', choice)\n"
         "print(sorted(n for _, n in seen))\n"

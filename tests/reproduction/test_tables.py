@@ -3,7 +3,6 @@
 from dataclasses import asdict, replace
 
 from radoncdt.reproduction import Cell, Printed, Trial, labels
-from radoncdt.reproduction.protocol import PROTOCOLS, SOURCES
 from radoncdt.reproduction.tables import TABLES, find_printed, list_variants
 
 
@@ -65,12 +64,3 @@ def test_variants_change_one_thing(make_digits):
             changed = [key for key, value in asdict(cell).items() if asdict(other)[key] != value]
             assert changed == (["protocol"] if variant.title == "Shared maps" else ["variant"])
             assert cell.published == cell
-
-
-def test_everything_has_a_label(make_digits):
-    assert set(TABLES) == set(SOURCES) == set(labels.TABLES)
-    assert set(PROTOCOLS) == set(labels.PROTOCOLS)
-    for table in TABLES.values():
-        for cell in table.list_cells(mnist=make_digits(50)):
-            assert labels.label_column(cell)
-            assert cell.dataset in labels.DATASETS

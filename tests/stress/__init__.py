@@ -1,4 +1,4 @@
-"""Catalogues under stress: concurrent processes, damaged files, killed commands, shared objects.
+"""Stress tests of catalogues: concurrent processes, damaged files, killed commands, shared objects.
 
 ``make stress`` runs all parts; ``tests/test_stress.py`` runs a short, deterministic version of each.
 """

@@ -1,4 +1,4 @@
-"""Run all parts, or some, and say which requirements are broken."""
+"""Run all or some parts, and report which requirements are broken."""
 
 import argparse
 import os
@@ -20,46 +20,57 @@ TITLES = {
 }
 
 
-def a(folder: Path, options: argparse.Namespace) -> Findings:
+def run_a(folder: Path, options: argparse.Namespace) -> Findings:
+    """Run ten writing processes, and then pairs of commands."""
     findings = writers.run(folder / "writers", options.seconds, options.seed)
     print("  a: pairs of commands", flush=True)
     findings.merge(interleaved.run(interleaved.make(folder / "pairs", options.seed), most=12, slow=3))
     return findings
 
 
-def b(folder: Path, options: argparse.Namespace) -> Findings:
+def run_b(folder: Path, options: argparse.Namespace) -> Findings:
+    """Zero every page of a catalogue."""
     made = damage.make(folder / "whole", options.seed)
     return damage.run("b", made, damage.pages((made / "marks.db").read_bytes()))
 
 
-def c(folder: Path, options: argparse.Namespace) -> Findings:
+def run_c(folder: Path, options: argparse.Namespace) -> Findings:
+    """Flip bits of a catalogue."""
     made = damage.make(folder / "whole", options.seed)
     return damage.run("c", made, damage.flips(made / "marks.db", options.flips, options.seed))
 
 
-def d(folder: Path, options: argparse.Namespace) -> Findings:
+def run_d(folder: Path, options: argparse.Namespace) -> Findings:
+    """Kill commands that write."""
     return kills.run(folder, options.kills, options.seed)
 
 
-def e(folder: Path, options: argparse.Namespace) -> Findings:
+def run_e(folder: Path, options: argparse.Namespace) -> Findings:
+    """Share one catalogue object between threads."""
     return threads.run(folder, options.seed, seconds=options.seconds / 6)
 
 
-PARTS: dict[str, Callable[[Path, argparse.Namespace], Findings]] = {"a": a, "b": b, "c": c, "d": d, "e": e}
+PARTS: dict[str, Callable[[Path, argparse.Namespace], Findings]] = {
+    "a": run_a,
+    "b": run_b,
+    "c": run_c,
+    "d": run_d,
+    "e": run_e,
+}
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser("stress", description="Catalogues under stress.")
-    parser.add_argument("--part", default=",".join(PARTS), help="parts to run (default %(default)s)")
-    parser.add_argument("--seconds", type=float, default=60, help="time of the ten processes (default %(default)s)")
-    parser.add_argument("--flips", type=int, default=2000, help="bits to flip (default %(default)s)")
-    parser.add_argument("--kills", type=int, default=100, help="commands to kill (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=0)
+    parser = argparse.ArgumentParser("stress", description="Stress tests of catalogues.")
+    parser.add_argument("--part", default=",".join(PARTS), help="parts to run (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=60, help="duration of part a (default: %(default)s)")
+    parser.add_argument("--flips", type=int, default=2000, help="bits to flip in part c (default: %(default)s)")
+    parser.add_argument("--kills", type=int, default=100, help="commands to kill in part d (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of random numbers (default: %(default)s)")
     options = parser.parse_args()
     chosen = options.part.split(",")
     if not set(chosen) <= set(PARTS):
-        parser.error(f"--part must be some of {','.join(PARTS)}, got {options.part}")
-    os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # of the processes that are started
+        parser.error(f"--part must be a list of {','.join(PARTS)}, got {options.part}")
+    os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # for the processes that are started
     results: dict[str, tuple[Findings, float]] = {}
     for name in chosen:
         print(f"{name}: {TITLES[name]}", flush=True)
@@ -67,7 +78,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory(prefix="radoncdt-stress-") as folder:
             findings = PARTS[name](Path(folder), options)
         results[name] = findings, time.monotonic() - begun
-        _print(findings)
+        _print_findings(findings)
     print(f"\n{'part':40} {'seconds':>8} {'commands':>9} {'broken requirements':>20}")
     for name, (findings, seconds) in results.items():
         done = findings.counts["commands"] + findings.counts["operations"] + 2 * findings.counts["pairs"]
@@ -75,7 +86,7 @@ def main() -> int:
     return 1 if any(findings.broken for findings, _ in results.values()) else 0
 
 
-def _print(findings: Findings) -> None:
+def _print_findings(findings: Findings) -> None:
     print("  " + ", ".join(f"{what}: {n:,}" for what, n in findings.counts.items()))
     for remark in findings.remarks:
         print(f"  remark: {remark}")

@@ -12,7 +12,7 @@ from stress.findings import Findings, describe_error
 
 Arguments = list[str]
 
-DOCUMENTED = (0, 1, 2)
+DOCUMENTED = (0, 1, 2)  # exit codes that commands may return
 BUSY = "another process"  # part of the message of a command that waited too long for another writer
 NO_MEMORY = "not enough memory"
 
@@ -71,11 +71,11 @@ class Outcome:
     status: int | None  # None after an exception
     out: str
     err: str
-    error: str = ""  # type and place of an exception that came out of the command
+    error: str = ""  # type and place of an exception that the command raised
 
     @property
     def problem(self) -> str:
-        """Why the command broke a requirement that holds for every command, or nothing."""
+        """The requirement for every command that this one broke, or an empty string."""
         if self.error:
             return self.error
         if "Traceback" in self.err:
@@ -110,7 +110,7 @@ def call(arguments: Sequence[str]) -> Outcome:
 
 
 def must(arguments: Sequence[str]) -> Outcome:
-    """Run a command that prepares something, and stop if it fails."""
+    """Run a command that prepares something; raise an error if it fails."""
     outcome = call(arguments)
     if outcome.status != 0:
         raise RuntimeError(f"{' '.join(arguments)}: {outcome.text}")
@@ -118,27 +118,27 @@ def must(arguments: Sequence[str]) -> Outcome:
 
 
 def exists(arguments: Sequence[str]) -> bool:
-    """Whether there is such a command."""
+    """Check whether there is such a command."""
     return call([*arguments[:2], "--help"]).status == 0
 
 
-def listed(out: str) -> dict[int, str]:
-    """Files by number, from the output of the command that lists entries."""
+def read_files(out: str) -> dict[int, str]:
+    """Read files by number from the output of the command that lists entries."""
     rows = (line.split("  ") for line in out.splitlines())
     return {int(row[0]): row[1] for row in rows if len(row) > 1 and row[0].isdecimal()}
 
 
-def problems(out: str) -> set[str]:
-    """The lines of the output of check that name a problem."""
+def read_problems(out: str) -> set[str]:
+    """Read the lines of the output of check that name a problem."""
     return {line for line in out.splitlines() if line.startswith(("catalogue:", "entry "))}
 
 
-def acknowledged(out: str) -> bool:
-    """Whether a command that writes has said that it is done: that is the only line it prints."""
+def is_acknowledged(out: str) -> bool:
+    """Check whether a command that writes has reported success, which is the only line that it prints."""
     return bool(out.strip())
 
 
 def passes(db: Path, findings: Findings, when: str) -> bool:
-    """Whether a catalogue that must be whole passes its check."""
+    """Check a catalogue that must be intact; return whether it passes."""
     outcome = call(check(db))
     return findings.require(outcome.status == 0, f"check fails {when}", outcome.error + outcome.text)

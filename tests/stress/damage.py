@@ -20,15 +20,15 @@ from stress import commands, images
 from stress.findings import Findings, Progress, describe_error
 
 N_ENTRIES = 40
-PROCESSES = 2  # that examine damaged files
+PROCESSES = 2  # processes that examine damaged files
 CHUNK = 20  # damaged files that a process examines at a time
-PATIENCE = 120.0  # seconds for that; a process that takes longer prints its stacks and ends
+PATIENCE = 120.0  # seconds per chunk; a process that takes longer prints its stacks and ends
 AIMED = 0.3  # share of the flipped bits that are aimed at the summaries
-PIECE = 32  # bytes that are enough to find a place of the file
+PIECE = 32  # bytes that identify a place in the file
 
 PAGE_COMMANDS = ("list", "show", "search", "export", "add")
 FLIP_COMMANDS = ("export", "add")
-"""Commands that are tried beside check: all of them on a zeroed page; search and one of the others on a flipped bit."""
+"""Commands that are tried besides check: all on a zeroed page; search and one of the others on a flipped bit."""
 
 Damage = tuple[str, int]
 """A kind, "page" or "bit", and the number of the page or of the bit."""
@@ -36,7 +36,7 @@ Damage = tuple[str, int]
 
 @dataclass
 class Specimen:
-    """A whole catalogue, and its answers."""
+    """An intact catalogue, and its answers."""
 
     folder: Path
     data: bytes
@@ -47,7 +47,7 @@ class Specimen:
         return self.folder / "marks.db"
 
     def write(self, data: bytes) -> None:
-        for old in self.folder.glob("marks.db*"):  # with journals
+        for old in self.folder.glob("marks.db*"):  # including journals
             old.unlink()
         self.db.write_bytes(data)
 
@@ -62,21 +62,23 @@ class Specimen:
         }[name]()
 
     def run(self, data: bytes, name: str, number: int) -> tuple[commands.Outcome, Any]:
-        """Run a command on a file with some content; how it ended, and its answer."""
+        """Run a command on a file with some content; return how it ended, and its answer."""
         self.write(data)
         outs = self.folder / "out.npz", self.folder / "out.png"
         for out in outs:
             out.unlink(missing_ok=True)
         outcome = commands.call(self.arguments(name, number))
         answer = [outcome.status, outcome.out.replace(str(self.folder), "")]
-        answer += [images.arrays_in(out) if out.suffix == ".npz" else out.read_bytes() for out in outs if out.exists()]
+        answer += [
+            images.load_arrays(out) if out.suffix == ".npz" else out.read_bytes() for out in outs if out.exists()
+        ]
         if name == "add" and outcome.status == 0:
             lines = commands.call(commands.list_entries(self.db)).out.splitlines()
             answer.append([line.partition("  ")[2] for line in lines])  # a new entry may have any number
         return outcome, answer
 
     def answer(self, name: str, number: int) -> Any:
-        """The answer of the undamaged file."""
+        """Return the answer of the undamaged file."""
         key = name, number if name == "show" else 0
         if key not in self.answers:
             outcome, self.answers[key] = self.run(self.data, name, number)
@@ -86,7 +88,7 @@ class Specimen:
 
 
 def make(folder: Path, seed: int, n: int = N_ENTRIES) -> Path:
-    """A folder with a calibrated catalogue of small marks, a query, and an image to be added."""
+    """Make a folder with a calibrated catalogue of small marks, a query, and an image to be added."""
     names = [f"{k:03}" for k in range(n)]
     files = images.save_marks(folder / "marks", [*names, "new", "query"], seed)
     for file in files[n:]:
@@ -98,8 +100,8 @@ def make(folder: Path, seed: int, n: int = N_ENTRIES) -> Path:
 
 
 @functools.cache
-def specimen_of(folder: Path, process: int) -> Specimen:
-    """A copy of a folder for one process."""
+def copy_specimen(folder: Path, process: int) -> Specimen:
+    """Copy a folder for one process."""
     copy = folder.with_name(f"{folder.name}-{process}")
     shutil.copytree(folder, copy)
     return Specimen(copy, (copy / "marks.db").read_bytes())
@@ -115,14 +117,14 @@ def pages(data: bytes) -> list[Damage]:
 
 
 def flips(db: Path, n: int, seed: int) -> list[Damage]:
-    """Bits drawn from the whole file, and a share of them from the summaries."""
+    """Draw bits from the whole file, and a share of them from the summaries."""
     random, data, summaries = np.random.default_rng(seed), db.read_bytes(), _summaries(db)
     found = []
     while len(found) < n:
         if summaries and random.uniform() < AIMED:
             start = int(random.integers(max(1, len(summaries) - PIECE)))
             place = data.find(summaries[start : start + PIECE])
-            if place < 0:  # in two pages
+            if place < 0:  # it is split between two pages
                 continue
         else:
             place = int(random.integers(len(data)))
@@ -131,7 +133,7 @@ def flips(db: Path, n: int, seed: int) -> list[Damage]:
 
 
 def _summaries(db: Path) -> bytes:
-    """The stored summaries, nothing if there is no such table."""
+    """Return the stored summaries, or nothing if there is no such table."""
     connection = sqlite3.connect(db)
     try:
         rows = connection.execute("SELECT * FROM summaries").fetchall()
@@ -141,7 +143,7 @@ def _summaries(db: Path) -> bytes:
     return max((cell for row in rows for cell in row if isinstance(cell, bytes)), key=len, default=b"")
 
 
-def damaged(data: bytes, damage: Damage) -> bytes:
+def make_damaged(data: bytes, damage: Damage) -> bytes:
     kind, where = damage
     changed = bytearray(data)
     if kind == "page":
@@ -153,7 +155,7 @@ def damaged(data: bytes, damage: Damage) -> bytes:
 
 
 def run(name: str, folder: Path, damages: Sequence[Damage]) -> Findings:
-    """Examine damaged files in a few processes; if one ends or hangs, what is left is examined one by one."""
+    """Examine damaged files in a few processes. If one ends or hangs, the remaining files are examined one by one."""
     progress, findings = Progress(name), Findings()
     left = _examine_chunks(folder, [damages[k : k + CHUNK] for k in range(0, len(damages), CHUNK)], findings, progress)
     for damage in [damage for chunk in left for damage in chunk]:
@@ -165,7 +167,7 @@ def run(name: str, folder: Path, damages: Sequence[Damage]) -> Findings:
 def _examine_chunks(
     folder: Path, chunks: Sequence[Sequence[Damage]], findings: Findings, progress: Progress
 ) -> list[Sequence[Damage]]:
-    """Those that a process did not finish."""
+    """Examine chunks in processes; return the damages that a process did not finish."""
     left = []
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(PROCESSES, len(chunks)), context) as pool:
@@ -187,9 +189,9 @@ def _examine_in_time(folder: Path, damages: Sequence[Damage]) -> Findings:
 
 
 def examine(folder: Path, damages: Sequence[Damage]) -> Findings:
-    """Try check and other commands, and the methods of a catalogue, on files with one damage each."""
+    """Try check, other commands, and the methods of a catalogue on files with one damage each."""
     findings = Findings()
-    specimen = specimen_of(folder, os.getpid())
+    specimen = copy_specimen(folder, os.getpid())
     for k, damage in enumerate(damages):
         names = PAGE_COMMANDS if damage[0] == "page" else ("search", FLIP_COMMANDS[k % len(FLIP_COMMANDS)])
         _examine(specimen, damage, names, findings)
@@ -199,7 +201,7 @@ def examine(folder: Path, damages: Sequence[Damage]) -> Findings:
 def _examine(specimen: Specimen, damage: Damage, names: Sequence[str], findings: Findings) -> None:
     number = 1 + damage[1] % N_ENTRIES
     expected = {name: specimen.answer(name, number) for name in names}
-    data, where = damaged(specimen.data, damage), f"{damage[0]} {damage[1]}"
+    data, where = make_damaged(specimen.data, damage), f"{damage[0]} {damage[1]}"
     specimen.write(data)
     checked = commands.call(commands.check(specimen.db))
     outcomes = [checked]
@@ -222,7 +224,7 @@ def _examine(specimen: Specimen, damage: Damage, names: Sequence[str], findings:
 
 
 def _try_methods(specimen: Specimen, number: int, where: str, findings: Findings) -> None:
-    """Methods raise nothing but errors of catalogues and of files."""
+    """Check that methods raise only errors of catalogues and of files."""
     try:
         catalogue = Catalogue(specimen.db)
     except (CatalogueError, OSError):

@@ -1,4 +1,4 @@
-"""What a part of the stress command counts, and the requirements that it finds broken."""
+"""Counts of a part of the stress tests, and the broken requirements that it found."""
 
 import time
 import traceback
@@ -42,14 +42,14 @@ class Findings:
 
 
 def describe_error(error: BaseException) -> str:
-    """The type of an exception and the innermost function of the package that it passed through."""
+    """Name the type of an exception, and the innermost function of the package that it passed through."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(PACKAGE)]
     place = f"{Path(frames[-1].filename).relative_to(PACKAGE)}, {frames[-1].name}" if frames else "outside the package"
     return f"{type(error).__name__} in {place}"
 
 
 class Progress:
-    """Prints a line at the start and every ten seconds."""
+    """Progress as lines on the terminal, one at the start and one every ten seconds."""
 
     def __init__(self, name: str) -> None:
         self.name = name

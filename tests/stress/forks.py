@@ -1,7 +1,7 @@
-"""A process that has loaded everything and forks a child per command, to be killed with SIGKILL.
+"""A process that loads everything once, and forks one child per command, which is killed with SIGKILL.
 
-A child ends itself before a chosen statement of SQLite, or is killed some time after it started, or after it began to
-write. Loading takes seconds and forking takes none, so that kills meet commands at work.
+A child kills itself before a chosen statement of SQLite, or is killed some time after it started or began to write.
+Loading takes seconds, whereas forking is immediate, so that kills happen while commands are running.
 """
 
 import json
@@ -15,6 +15,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+# beginnings of the statements that write
 WRITES = ("BEGIN IMMEDIATE", "BEGIN EXCLUSIVE", "INSERT", "UPDATE", "DELETE", "CREATE", "ALTER", "VACUUM", "COMMIT")
 
 
@@ -60,7 +61,7 @@ class Forks:
         self.process.stdout.close()
 
     def load(self, arguments: list[str]) -> None:
-        """Run a command in the process itself, so that children find all that it needs loaded."""
+        """Run a command in the process itself, so that everything is loaded before children are forked."""
         self._ask(arguments=arguments, here=True)
 
     def run(
@@ -79,12 +80,12 @@ class Forks:
         kill_at : int, optional
             The child kills itself before this statement, counted from 0.
         delay : float, optional
-            The child is killed so many seconds after its start.
+            The child is killed this many seconds after its start.
         writing : bool
-            Seconds count from the first statement that writes.
+            The delay counts from the first statement that writes.
         """
         for file in (self.out, self.err):
-            file.write_text("")  # a child may be killed before it opens them
+            file.write_text("")  # a child may be killed before it opens the file
         answer = self._ask(arguments=arguments, here=False, kill_at=kill_at, delay=delay, writing=writing)
         return Ended(**answer, out=self.out.read_text(), err=self.err.read_text())
 
@@ -103,7 +104,7 @@ def serve(out: str, err: str) -> None:
 
     from radoncdt import cli
 
-    tqdm.monitor_interval = 0  # no thread: a fork copies none
+    tqdm.monitor_interval = 0  # no monitor thread, because a fork does not copy threads
     answers, sys.stdout = sys.stdout, open(os.devnull, "w")  # noqa: SIM115
     for line in sys.stdin:
         request = json.loads(line)
@@ -148,7 +149,7 @@ def _forked(
 
 
 def _run(arguments: list[str], kill_at: int | None, note: int, out: str, err: str) -> int:
-    """Run a command in a child; its exit status."""
+    """Run a command in a child; return its exit status."""
     from radoncdt import cli
 
     for number, name in ((1, out), (2, err)):

@@ -1,4 +1,4 @@
-"""Small image files of made-up watermarks, tables of metadata, and what exported files hold."""
+"""Small image files of synthetic watermarks, tables of metadata, and contents of exported files."""
 
 import csv
 import json
@@ -11,14 +11,14 @@ from PIL import Image
 from radoncdt import datasets
 from radoncdt.datasets import draw
 
-SIDE, PEN = 112, 2.5  # pixels
-TOKEN = "token"  # a column of metadata that says who wrote a row last
+SIDE, PEN = 112, 2.5  # side of the images and width of the lines, in pixels
+TOKEN = "token"  # column of metadata that tells who last wrote a row
 
 Descriptors = dict[str, tuple[bytes, ...]]
 
 
 def save_marks(folder: Path, names: Iterable[str], seed: int) -> list[Path]:
-    """One mark per name, as a PNG file with dark lines on white."""
+    """Write one mark per name, as a PNG file with dark lines on white."""
     folder.mkdir(parents=True, exist_ok=True)
     files = [folder / f"{name}.png" for name in names]
     for file, mark in zip(files, datasets.watermarks(len(files), seed)):
@@ -28,7 +28,7 @@ def save_marks(folder: Path, names: Iterable[str], seed: int) -> list[Path]:
 
 
 def save_table(path: Path, files: Iterable[Path], **columns: object) -> Path:
-    """A table of metadata that has the same values for all files."""
+    """Write a table of metadata with the same values for all files."""
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["file", *columns])
@@ -36,19 +36,19 @@ def save_table(path: Path, files: Iterable[Path], **columns: object) -> Path:
     return path
 
 
-def arrays_in(path: Path) -> dict[str, tuple[str, tuple[int, ...], bytes]]:
-    """Everything that an .npz file holds."""
+def load_arrays(path: Path) -> dict[str, tuple[str, tuple[int, ...], bytes]]:
+    """Load all arrays of an .npz file."""
     with np.load(path, allow_pickle=False) as arrays:
         return {name: (str(a.dtype), a.shape, a.tobytes()) for name, a in arrays.items()}
 
 
-def descriptors_in(path: Path) -> Descriptors:
-    """The descriptor of every file in an exported .npz file.
+def load_descriptors(path: Path) -> Descriptors:
+    """Load the descriptor of every file in an exported .npz file.
 
     Raises
     ------
     ValueError
-        When numbers, entries and descriptors do not belong together.
+        If numbers, entries and descriptors are inconsistent.
     """
     with np.load(path, allow_pickle=False) as arrays:
         entries, numbers = json.loads(str(arrays["entries"])), arrays["numbers"].tolist()
@@ -60,11 +60,11 @@ def descriptors_in(path: Path) -> Descriptors:
     return {entry["file"]: tuple(part[k].tobytes() for part in parts) for k, entry in enumerate(entries)}
 
 
-def fault_of(path: Path, reference: Descriptors) -> str:
-    """Why an exported file is not consistent, or nothing."""
+def find_fault(path: Path, reference: Descriptors) -> str:
+    """Return why an exported file is inconsistent, or an empty string."""
     try:
         if path.suffix == ".npz":
-            wrong = [file for file, found in descriptors_in(path).items() if found != reference[file]]
+            wrong = [file for file, found in load_descriptors(path).items() if found != reference[file]]
             return f"{len(wrong)} descriptors belong to other entries, among them {wrong[0]}" if wrong else ""
         if path.suffix == ".json":
             files = [entry["file"] for entry in json.loads(path.read_text())]

@@ -1,4 +1,4 @@
-"""Two commands at once, without luck: the second runs as a whole before a chosen statement of the first."""
+"""Two concurrent commands, deterministically: the second runs completely before a chosen statement of the first."""
 
 import shutil
 import sqlite3
@@ -22,9 +22,9 @@ SECOND = ("remove", "add")
 
 @contextmanager
 def before_statement(number: int, action: Callable[[], object]) -> Iterator[list[str]]:
-    """Call `action` once, before a statement of SQLite, counted from 0; yields the statements so far.
+    """Call `action` once, before a statement of SQLite, counted from 0; yield the statements so far.
 
-    Connections that the action opens wait for no other: they would wait for this one.
+    Connections that the action opens do not wait for others, because they would wait for this one.
     """
     connect, statements, acting = sqlite3.connect, list[str](), False
 
@@ -94,19 +94,19 @@ def make(folder: Path, seed: int) -> Bench:
     files = images.save_marks(folder / "marks", [*names, "first", "second"], seed)
     (folder / "more").mkdir()
     files[N_ENTRIES:] = [file.rename(folder / "more" / file.name) for file in files[N_ENTRIES:]]
-    shutil.copyfile(files[REMOVED - 1], folder / "query.png")  # so that it finds the entry that is removed
+    shutil.copyfile(files[REMOVED - 1], folder / "query.png")  # so that a search finds the entry that is removed
     images.save_table(folder / "first.csv", [files[REMOVED - 1], files[N_ENTRIES]], token="first", extra="new")
     commands.must(commands.add(folder / "all.db", folder / "marks", folder / "more"))
     commands.must(commands.export(folder / "all.db", folder / "all.npz"))
     commands.must(commands.add(folder / "whole.db", folder / "marks"))
     commands.must(commands.calibrate(folder / "whole.db"))
-    return Bench(folder, images.descriptors_in(folder / "all.npz"))
+    return Bench(folder, images.load_descriptors(folder / "all.npz"))
 
 
 def run(bench: Bench, *, most: int, slow: int) -> Findings:
-    """All pairs of commands, the second before some of the statements of the first, evenly spread.
+    """Run all pairs of commands, the second before some of the statements of the first, evenly spaced.
 
-    `most` is how many statements at most, `slow` the same for calibrate, which takes a second or two.
+    `most` is the largest number of statements, and `slow` that for calibrate, which takes a second or two.
     """
     findings = Findings()
     for first in FIRST:
@@ -133,19 +133,19 @@ def _pair(bench: Bench, first: str, second: str, place: int, findings: Findings)
     done = bool(intruder) and intruder[0].status == 0
     findings.count("second commands that were done", done)
     gone = done and second == "remove" and first in ("remove", "show")  # the first may find no entry
-    unused = first == "update"  # the table has a line for an image that is not there
+    unused = first == "update"  # the table has a row for an image that is not in the catalogue
     allowed = (0, 2) if gone else (0, 1) if unused else (0,)
     if not outcome.problem:
-        findings.require(outcome.status in allowed, f"{first} is refused beside {second}", f"{pair}: {outcome.text}")
+        findings.require(outcome.status in allowed, f"{first} fails with {second}", f"{pair}: {outcome.text}")
     if outcome.status == 0 and first in ("export", "table"):
-        fault = images.fault_of(bench.folder / ("out.npz" if first == "export" else "out.csv"), bench.reference)
-        findings.require(not fault, f"export is inconsistent beside {second}", f"{pair}: {fault}")
-    commands.passes(bench.db, findings, f"after {first} beside {second}")
+        fault = images.find_fault(bench.folder / ("out.npz" if first == "export" else "out.csv"), bench.reference)
+        findings.require(not fault, f"export is inconsistent with {second}", f"{pair}: {fault}")
+    commands.passes(bench.db, findings, f"after {first} with {second}")
     _judge(bench, first, outcome.status == 0, second, done, findings)
 
 
 def _judge(bench: Bench, first: str, first_done: bool, second: str, second_done: bool, findings: Findings) -> None:
-    """What was acknowledged is there, and nothing else is missing."""
+    """Check that acknowledged changes are stored, and that nothing else is missing."""
     with Catalogue(bench.db) as catalogue:
         entries = {entry["file"]: entry for entry in catalogue.entries()}
     removed = {REMOVED} if second == "remove" and second_done else set()
@@ -153,7 +153,7 @@ def _judge(bench: Bench, first: str, first_done: bool, second: str, second_done:
     expected = {f"marks/{k:03}.png" for k in range(N_ENTRIES)} - {f"marks/{k - 1:03}.png" for k in removed}
     expected |= {"more/first.png"} if first == "add" and first_done else set()
     expected |= {"more/second.png"} if second == "add" and second_done else set()
-    pair = f"{first} beside {second}"
+    pair = f"{first} with {second}"
     findings.require(set(entries) == expected, f"entries are lost or back after {pair}", str(set(entries) ^ expected))
     if first == "add" and first_done and "more/first.png" in entries:
         token = entries["more/first.png"].get(images.TOKEN)

@@ -14,54 +14,54 @@ from stress.forks import Ended, Forks
 
 N_ENTRIES, N_MORE = 34, 10
 OLD = Path(__file__).parent.parent / "data" / "schema1" / "catalogue.db"  # a catalogue of the first schema
-ATTEMPTS = 4  # commands per kill at most, because some end before they are killed
+ATTEMPTS = 4  # attempts per kill, because some commands end before they are killed
 
 State = dict[str, tuple]
-"""What is known of every entry, by its file; numbers are left out."""
+"""What is stored of every entry, by its file, except for its number."""
 
 
 @dataclass
 class Case:
-    """A command that is killed, and the catalogue that it starts from, None if it makes one."""
+    """A command that is killed, and the catalogue that it starts from, or None if it makes one."""
 
     name: str
     command: str
-    folder: Path  # has nothing but the catalogue
+    folder: Path  # contains only the catalogue
     start: Path | None
     arguments: list[str]
     before: State = field(default_factory=dict)
     complete: State = field(default_factory=dict)
     known: set[str] = field(default_factory=set)  # problems that check reports without kills: missing image files
-    runs: list[Ended] = field(default_factory=list)  # that were not killed
+    runs: list[Ended] = field(default_factory=list)  # commands that were not killed
 
     @property
     def db(self) -> Path:
         return self.folder / "marks.db"
 
     def restore(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)  # with journals and backups
+        shutil.rmtree(self.folder, ignore_errors=True)  # including journals and backups
         self.folder.mkdir()
         if self.start is not None:
             shutil.copyfile(self.start, self.db)
 
     def span(self, writing: bool) -> float:
-        """Seconds that the command takes, in all or from its first write; the median of what was seen."""
+        """Return the seconds that the command takes, in total or from its first write: the median of all runs."""
         return float(np.median([run.seconds - (run.first_write or 0) * writing for run in self.runs]))
 
     def learn(self, forks: Forks) -> None:
-        """What the command does if it is not killed."""
+        """Run the command without killing it, and store the result."""
         self.restore()
-        self.before = state_of(self.db) if self.start else {}
-        self.known = commands.problems(commands.call(commands.check(self.db)).out) if self.start else set()
+        self.before = read_state(self.db) if self.start else {}
+        self.known = commands.read_problems(commands.call(commands.check(self.db)).out) if self.start else set()
         self.runs = [forks.run(self.arguments)]
         if self.runs[0].status != 0:
             raise RuntimeError(f"{self.name} fails: {self.runs[0].err}")
-        self.complete = state_of(self.db)
-        self.known |= commands.problems(commands.call(commands.check(self.db)).out)
+        self.complete = read_state(self.db)
+        self.known |= commands.read_problems(commands.call(commands.check(self.db)).out)
 
 
-def state_of(db: Path) -> State:
-    """Metadata and thumbnails of all entries."""
+def read_state(db: Path) -> State:
+    """Read metadata and thumbnails of all entries."""
     found = {}
     with Catalogue(db) as catalogue:
         for entry in catalogue.entries():
@@ -72,7 +72,7 @@ def state_of(db: Path) -> State:
 
 
 def make(folder: Path, seed: int, findings: Findings) -> list[Case]:
-    """Every command that writes."""
+    """Make one case per command that writes."""
     names = [*(f"{k:03}" for k in range(N_ENTRIES)), *(f"more{k}" for k in range(N_MORE))]
     files = images.save_marks(folder / "marks", names, seed)
     old, more = files[:N_ENTRIES], files[N_ENTRIES:]
@@ -102,7 +102,7 @@ def make(folder: Path, seed: int, findings: Findings) -> list[Case]:
 
 
 def load(forks: Forks, cases: list[Case]) -> None:
-    """Let the process that forks load all that the commands need, and learn what they do."""
+    """Load everything that the commands need in the process that forks, and store their results."""
     for case in cases:
         case.restore()
         forks.load(case.arguments)
@@ -132,9 +132,9 @@ def run(folder: Path, kills: int, seed: int) -> Findings:
 
 
 def run_at_statements(folder: Path, seed: int, *, most: int, slow: int) -> Findings:
-    """Commands that kill themselves before some of the statements that write, and before the last statement.
+    """Run commands that kill themselves before some of the statements that write, and before the last statement.
 
-    `most` is how many statements at most, `slow` the same for calibrate, which takes a second or two.
+    `most` is the largest number of statements, and `slow` that for calibrate, which takes a second or two.
     """
     findings = Findings()
     cases = make(folder, seed, findings)
@@ -154,7 +154,7 @@ def run_at_statements(folder: Path, seed: int, *, most: int, slow: int) -> Findi
 
 
 def judge(case: Case, ended: Ended, where: str, findings: Findings) -> None:
-    """Whether a killed command has left a whole catalogue, lost nothing, and can be run again."""
+    """Check that a killed command leaves an intact catalogue, loses nothing, and can be run again."""
     findings.count("commands")
     findings.count("killed", ended.killed)
     findings.count(f"killed: {case.name}", ended.killed)
@@ -163,14 +163,14 @@ def judge(case: Case, ended: Ended, where: str, findings: Findings) -> None:
         findings.fail(f"{case.name} fails", f"{where}: {ended.err}")
     after = _after(case, where, findings)
     if after is not None:
-        said = commands.acknowledged(ended.out)
+        said = commands.is_acknowledged(ended.out)
         findings.count("acknowledged before the kill", said and ended.killed)
         files = {*case.before, *case.complete}
         allowed = [(case.complete.get(f),) if said else (case.before.get(f), case.complete.get(f)) for f in files]
         lost = [file for file, known in zip(files, allowed) if after.get(file) not in known]
         findings.require(not lost and set(after) <= files, f"{case.name}: entries are lost", f"{where}: {lost[:3]}")
     again = commands.call(case.arguments)
-    gone = case.command == "remove" and again.status == 2 and after == case.complete  # they are removed already
+    gone = case.command == "remove" and again.status == 2 and after == case.complete  # they have already been removed
     if not findings.require(again.status == 0 or gone, f"{case.name} fails when run again", f"{where}: {again.text}"):
         return
     finished = _after(case, f"{where}, run again", findings)
@@ -178,14 +178,14 @@ def judge(case: Case, ended: Ended, where: str, findings: Findings) -> None:
 
 
 def _after(case: Case, where: str, findings: Findings) -> State | None:
-    """The entries that are there, None if they cannot be read."""
+    """Return the stored entries, or None if they cannot be read."""
     if not case.db.exists() and case.start is None:
         return {}
     if case.start is None and case.db.stat().st_size == 0:
         findings.count("empty files")
     checked = commands.call(commands.check(case.db))
-    new = commands.problems(checked.out) - case.known
+    new = commands.read_problems(checked.out) - case.known
     whole = checked.status in ((0, 1) if case.known else (0,)) and not new
     if not findings.require(whole, f"{case.name}: check fails after the kill", f"{where}: {checked.text} {new}"):
         return None
-    return state_of(case.db)
+    return read_state(case.db)

@@ -15,14 +15,14 @@ from stress.findings import Findings, Progress, describe_error
 N_ENTRIES = 24
 N_THREADS = 4
 N_QUERIES = 3
-PATIENCE = 120.0  # seconds after which a thread is taken to hang
+PATIENCE = 120.0  # seconds after which a thread is considered to hang
 
 Answer = tuple
-"""What a search found, by file; the number of an entry that is added again and again differs."""
+"""The result of a search, by file, because the number of an entry that is added repeatedly changes."""
 
 
 def make(folder: Path, seed: int) -> Path:
-    """A folder with a catalogue, queries, and an image to be added that the queries find."""
+    """Make a folder with a catalogue, queries, and an image to be added that the queries find."""
     names = [f"{k:03}" for k in range(N_ENTRIES)]
     files = images.save_marks(folder / "marks", [*names, "new"], seed)
     commands.must(commands.add(folder / "all.db", folder / "marks"))
@@ -31,23 +31,23 @@ def make(folder: Path, seed: int) -> Path:
     return folder
 
 
-def answer_of(catalogue: Catalogue, query: Path) -> Answer:
+def find_answer(catalogue: Catalogue, query: Path) -> Answer:
     found = catalogue.search(query, top=5, n_jobs=1)
     matches = ((match.rank, match.file, match.misfit, match.distance) for match in found.matches)
     return (found.searched, *matches)
 
 
 class Shared:
-    """A catalogue in use by several threads, and the answers that a single thread got."""
+    """A catalogue used by several threads, and the answers that a single thread got."""
 
     def __init__(self, folder: Path, catalogue: Catalogue, findings: Findings) -> None:
         self.folder, self.catalogue, self.findings = folder, catalogue, findings
         self.new = folder / "marks" / "new.png"
-        self.reference = images.descriptors_in(folder / "all.npz")
+        self.reference = images.load_descriptors(folder / "all.npz")
         self.queries = [self.new, *sorted((folder / "marks").glob("0*.png"))[: N_QUERIES - 1]]
-        without = {query: answer_of(catalogue, query) for query in self.queries}
+        without = {query: find_answer(catalogue, query) for query in self.queries}
         self.number = self._add()
-        with_new = {query: answer_of(catalogue, query) for query in self.queries}
+        with_new = {query: find_answer(catalogue, query) for query in self.queries}
         catalogue.remove([self.number])
         self.number = None
         self.answers = {query: {without[query], with_new[query]} for query in self.queries}
@@ -59,7 +59,7 @@ class Shared:
 
     def search(self, thread: int, k: int) -> None:
         query = self.queries[k % len(self.queries)]
-        self._require(answer_of(self.catalogue, query) in self.answers[query], "a search answers differently")
+        self._require(find_answer(self.catalogue, query) in self.answers[query], "a search answers differently")
 
     def list(self, thread: int, k: int) -> None:
         files = [entry["file"] for entry in self.catalogue.entries()]
@@ -73,7 +73,7 @@ class Shared:
     def export(self, thread: int, k: int) -> None:
         out = self.folder / f"out{thread}{('.npz', '.csv', '.json')[k % 3]}"
         self.catalogue.export(out)
-        fault = images.fault_of(out, self.reference)
+        fault = images.find_fault(out, self.reference)
         self._require(not fault, f"exported {out.suffix} is inconsistent", fault)
 
     def change(self, thread: int, k: int) -> None:
@@ -89,7 +89,7 @@ class Shared:
             self.findings.require(holds, reason, example)
 
     def step(self, thread: int, k: int, changes: bool) -> None:
-        """One operation; the first thread also changes the catalogue, if any does."""
+        """Run one operation. With `changes`, the first thread also changes the catalogue."""
         actions: list[Callable[[int, int], None]] = [self.search, self.list, self.thumbnail, self.export]
         if changes and thread == 0:
             actions.insert(1, self.change)
@@ -106,7 +106,7 @@ class Shared:
 
 
 def run(folder: Path, seed: int, *, seconds: float | None = None, steps: int = 0) -> Findings:
-    """Threads that only read, then threads of which one writes; for some seconds each, or some steps each."""
+    """Run threads that only read, then threads of which one writes, each for some seconds or some steps."""
     findings, progress = Findings(), Progress("e")
     make(folder, seed)
     with Catalogue(folder / "marks.db", write=True) as catalogue:

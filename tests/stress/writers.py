@@ -1,7 +1,7 @@
 """Ten processes that use one catalogue at the same time.
 
-Every writer adds and updates images of its own, and removes entries of anyone; so what must be there at the end
-follows from what the commands have acknowledged, and when.
+Every writer adds and updates its own images, and removes entries of any writer. The entries that must exist at the end
+follow from the commands that were acknowledged, and from their times.
 """
 
 import multiprocessing
@@ -17,9 +17,9 @@ from stress import commands, images
 from stress.findings import INTERVAL, Findings, Progress
 
 WRITERS = 10
-OWN_IMAGES = 6  # per writer
-BASE_IMAGES = 34  # nobody removes these; enough to calibrate
-PATIENCE = 240.0  # seconds that writers may take beyond their time, with the start of the processes
+OWN_IMAGES = 6  # images per writer
+BASE_IMAGES = 34  # images that no writer removes; enough to calibrate
+PATIENCE = 240.0  # seconds that writers may exceed their time, including the start of the processes
 MIX = {
     "add": 26,
     "remove": 14,
@@ -32,20 +32,20 @@ MIX = {
     "check": 3,
     "calibrate": 2,
 }
-"""How often each command is drawn, in hundredths."""
+"""Frequencies of the commands, in percent."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """A command that a writer ran. Times are those of the clock that all processes share."""
+    """A command that a writer ran. Times are those of a clock that all processes share."""
 
     writer: int
     kind: str
     start: float
     end: float
     outcome: commands.Outcome
-    files: tuple[str, ...] = ()  # that were to be added, updated or removed
-    numbers: tuple[int, ...] = ()  # that were to be removed
+    files: tuple[str, ...] = ()  # files to be added, updated or removed
+    numbers: tuple[int, ...] = ()  # entries to be removed
     token: str = ""
     written: Path | None = None
 
@@ -55,7 +55,7 @@ class Event:
 
 
 class Writer:
-    """Draws commands and runs them."""
+    """A process that draws commands and runs them."""
 
     def __init__(self, folder: Path, number: int, seed: int) -> None:
         self.folder, self.number = folder, number
@@ -100,7 +100,7 @@ class Writer:
         self._run("update", commands.update(self.db, table), files=_names(files), token=token)
 
     def list(self) -> dict[int, str]:
-        return commands.listed(self._run("list", commands.list_entries(self.db)).outcome.out)
+        return commands.read_files(self._run("list", commands.list_entries(self.db)).outcome.out)
 
     def remove(self) -> None:
         there = {number: file for number, file in self.list().items() if "base" not in file}
@@ -142,7 +142,7 @@ def _names(files: list[Path]) -> tuple[str, ...]:
 
 
 def make(folder: Path, seed: int) -> images.Descriptors:
-    """A folder with images and a catalogue of some of them; the descriptors of all."""
+    """Make a folder with images and a catalogue of some of them; return the descriptors of all."""
     own = [f"w{writer}_{k}" for writer in range(WRITERS) for k in range(OWN_IMAGES)]
     files = images.save_marks(folder / "marks", [*(f"base{k:02}" for k in range(BASE_IMAGES)), *own], seed)
     (folder / "out").mkdir()
@@ -150,11 +150,11 @@ def make(folder: Path, seed: int) -> images.Descriptors:
     commands.must(commands.export(folder / "all.db", folder / "all.npz"))
     commands.must(commands.add(folder / "marks.db", *files[:BASE_IMAGES]))
     commands.must(commands.calibrate(folder / "marks.db"))
-    return images.descriptors_in(folder / "all.npz")
+    return images.load_descriptors(folder / "all.npz")
 
 
 def run(folder: Path, seconds: float, seed: int) -> Findings:
-    """All writers at once, then what they left."""
+    """Run all writers at once, then check the catalogue that they leave."""
     progress, findings = Progress("a"), Findings()
     reference = make(folder, seed)
     context = multiprocessing.get_context("spawn")
@@ -182,9 +182,9 @@ def _together(barrier) -> None:
 
 
 def _write(folder: Path, number: int, seed: int, seconds: float) -> list[Event]:
-    """What one process does."""
+    """Run one writer."""
     writer = Writer(folder, number, seed)
-    commands.call(commands.search(writer.db, writer.own[0]))  # loads all that is compiled
+    commands.call(commands.search(writer.db, writer.own[0]))  # loads everything before the start
     _barrier.wait()
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -193,7 +193,7 @@ def _write(folder: Path, number: int, seed: int, seconds: float) -> list[Event]:
 
 
 def judge(folder: Path, events: list[Event], reference: images.Descriptors, findings: Findings) -> None:
-    """Compare what commands have acknowledged with what there is."""
+    """Compare what commands have acknowledged with the content of the catalogue."""
     for event in events:
         _judge_one(event, reference, findings)
     commands.passes(folder / "marks.db", findings, "at the end")
@@ -217,7 +217,7 @@ def _judge_one(event: Event, reference: images.Descriptors, findings: Findings) 
     findings.count("commands")
     findings.count(f"{event.kind}")
     findings.count("waited too long", outcome.busy)
-    unused = event.kind == "update" and outcome.status == 1  # some lines belong to images that are not there
+    unused = event.kind == "update" and outcome.status == 1  # some rows belong to images that are not in the catalogue
     gone = event.kind in ("remove", "show") and outcome.status == 2  # another writer removed the entry
     findings.count("entries that were gone", gone and not outcome.busy)
     if outcome.problem:
@@ -227,14 +227,14 @@ def _judge_one(event: Event, reference: images.Descriptors, findings: Findings) 
     if event.written is not None and event.acknowledged:
         findings.count("written files")
         if event.kind == "export":
-            fault = images.fault_of(event.written, reference)
+            fault = images.find_fault(event.written, reference)
             findings.require(not fault, f"exported {event.written.suffix} is inconsistent", fault)
         else:
             findings.require(event.written.read_text().startswith("<!doctype html>"), "a report is not a page")
 
 
 def _judge_file(file: str, events: list[Event], entry: dict | None, findings: Findings) -> None:
-    """Whether the entry of one file, None if there is none, is what was acknowledged."""
+    """Check that the entry of one file, or None if there is none, is what was acknowledged."""
     added = [event for event in events if event.kind == "add" and event.acknowledged]
     findings.count("acknowledged adds", len(added))
     findings.count("acknowledged updates", sum(event.kind == "update" and event.acknowledged for event in events))

@@ -9,7 +9,9 @@
 """
 
 from radoncdt.catalogue.catalogue import Catalogue
-from radoncdt.catalogue.errors import CatalogueError, ConditionError, DamagedEntryWarning
+from radoncdt.catalogue.conditions import ConditionError
+from radoncdt.catalogue.connection import CatalogueError
+from radoncdt.catalogue.export import DamagedEntryWarning
 from radoncdt.catalogue.importer import Added
 from radoncdt.catalogue.integrity import Problem
 from radoncdt.catalogue.metadata import MetadataError

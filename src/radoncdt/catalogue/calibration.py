@@ -1,23 +1,22 @@
 """Calibration of a catalogue: the p-values of matches.
 
 The p-value of a match is the probability that a catalogue *without* this mark would yield a best match at least as
-prominent. The distribution of prominences depends on the catalogue, on the number of its marks and their similarity.
-It is therefore estimated from the catalogue: some of its own marks, redrawn with slightly bent lines and searched for
-among the other entries, have prominences t_1, …, t_m, and
+prominent. It is estimated from the catalogue itself: some of its marks, redrawn with slightly bent lines and searched
+for among the other entries, have prominences t_1, …, t_m, and
 
     p_value = (1 + number of t_i ≥ prominence) / (m + 1).
 
 If the prominence of a query without its mark in the catalogue is exchangeable with these, the p-value is uniform on
-1/(m + 1), …, 1, whatever the distribution is.
+1/(m + 1), …, 1.
 
 Other drawings of the same mark, copies and near-twins must not count as other marks. Entries with the same reference
-are left out. So is the best entry as long as it differs less from the mark than the redrawn mark does; the next nearest
-entry takes its place.
+are left out. So is the best entry as long as it differs less from the mark than the redrawn mark does.
 """
 
 import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -29,7 +28,7 @@ from radoncdt._deformation import bend
 from radoncdt._geometry import ink_box
 from radoncdt._progress import Counter
 from radoncdt._typing import OnProgress
-from radoncdt.catalogue import records
+from radoncdt.catalogue import records, schema
 from radoncdt.catalogue.index import StoredIndex
 from radoncdt.catalogue.line_fit import find_line_points, find_thumbnail_points
 from radoncdt.catalogue.search import DEFAULT_LIMITS, MIN_FITTED, N_NEAREST, Shape, compute_prominence, score_entries
@@ -41,20 +40,27 @@ from radoncdt.matching.descriptors import describe_batch
 from radoncdt.measures import Batch
 
 __all__ = [
-    "DEFAULT_N_MARKS", "MIN_ENTRIES", "MIN_MARKS", "Calibration", "calibrate", "has_calibration", "load_calibration",
+    "DEFAULT_N_MARKS",
+    "MAX_BEND",
+    "MIN_ENTRIES",
+    "MIN_MARKS",
+    "Calibration",
+    "calibrate",
+    "has_calibration",
+    "load_calibration",
+    "redraw",
     "store_calibration",
-]  # fmt: skip
+]
 
 DEFAULT_N_MARKS = 200  # marks that are redrawn, if the catalogue has that many
-MIN_MARKS = 20
+MIN_MARKS = 20  # marks that must be redrawn at least
 MIN_ENTRIES = 30  # entries that a catalogue must have to be calibrated
 MAX_BEND = 0.02  # amplitude of the bending waves as a share of the size of a mark; at least half of it
 
 _MARKS_PER_SNAPSHOT = 16  # marks that are searched for before other processes may write
 _MARK_WORK = 200_000_000  # work of one search, in the units of `_threads`
 
-_DAMAGE_ERRORS = (ValueError, ArithmeticError)
-"""Errors of marks that cannot be redrawn or compared. `Catalogue.check` reports what is wrong with them."""
+_DAMAGE_ERRORS = (ValueError, ArithmeticError)  # errors of marks that cannot be compared; `Catalogue.check` names them
 
 
 class Calibration(NamedTuple):
@@ -66,12 +72,9 @@ class Calibration(NamedTuple):
     (0.6, 0.2, 1.0)
     """
 
-    n_entries: int
-    """Number of entries of the catalogue at the time."""
-    last_entry: int
-    """The highest number of these entries; later entries have higher numbers."""
-    prominences: tuple[float, ...]
-    """Prominences in ascending order; none if all entries are copies of one mark."""
+    n_entries: int  # number of entries of the catalogue at the time
+    last_entry: int  # the highest number of these entries; later entries have higher numbers
+    prominences: tuple[float, ...]  # in ascending order; none if all entries are copies of one mark
 
     def p_value(self, prominence: float) -> float | None:
         """Return the p-value of a match, None if there are no prominences."""
@@ -81,9 +84,9 @@ class Calibration(NamedTuple):
         return (1 + len(self.prominences) - n_smaller) / (len(self.prominences) + 1)
 
     def is_outdated(self, numbers: NDArray[np.int64]) -> bool:
-        """Whether at least half of the entries with these numbers are new, or half of the old ones are gone."""
+        """Whether too few entries are left, at least half of them are new, or half of the old ones are gone."""
         n_old = int(np.searchsorted(numbers, self.last_entry, side="right"))
-        return 2 * n_old <= max(len(numbers), self.n_entries)
+        return len(numbers) < MIN_ENTRIES or 2 * n_old <= max(len(numbers), self.n_entries)
 
 
 _SETTING = "calibration"
@@ -113,14 +116,15 @@ def store_calibration(store: Store, calibration: Calibration) -> None:
     rounded = calibration._replace(prominences=tuple(round(each, 6) for each in calibration.prominences))
     with store.transaction() as transaction:
         for setting in _FORMATS:
-            transaction.put_setting(setting, json.dumps(rounded._asdict()) if setting == _SETTING else None)
+            value = json.dumps(rounded._asdict()) if setting == _SETTING else None
+            transaction.put_value(schema.SETTINGS, setting, value)
 
 
-OpenIndex = Callable[[], AbstractContextManager[tuple[Snapshot, StoredIndex]]]
+_OpenIndex = Callable[[], AbstractContextManager[tuple[Snapshot, StoredIndex]]]
 """Opens a snapshot, and the index that belongs to it."""
 
 
-def calibrate(open_index: OpenIndex, n_marks: int, n_jobs: int | None, on_progress: OnProgress | None) -> Calibration:
+def calibrate(open_index: _OpenIndex, n_marks: int, n_jobs: int | None, on_progress: OnProgress | None) -> Calibration:
     """Search for some marks of a catalogue among the others."""
     with open_index() as (snapshot, index):
         numbers, same = index.numbers, _group_by_reference(snapshot)
@@ -128,16 +132,16 @@ def calibrate(open_index: OpenIndex, n_marks: int, n_jobs: int | None, on_progre
     workers = _threads.count_workers(n_jobs, _MARK_WORK * len(chosen))
     prominences = list[float]()
     counter = Counter(on_progress, len(chosen), "calibrating")
+
+    def measure(snapshot: Snapshot, index: StoredIndex, number: int) -> None:
+        with suppress(*_DAMAGE_ERRORS):
+            found = _measure_prominence(snapshot, index, number, same.get(number, set()))
+            prominences.extend([] if found is None else [found])
+        counter.advance()
+
     for start in range(0, len(chosen), _MARKS_PER_SNAPSHOT):
-        with open_index() as (snapshot, index):
-
-            def measure(number: int, snapshot: Snapshot = snapshot, index: StoredIndex = index) -> None:
-                with suppress(*_DAMAGE_ERRORS):
-                    found = _measure_prominence(snapshot, index, number, same.get(number, set()))
-                    prominences.extend([] if found is None else [found])
-                counter.advance()
-
-            _threads.for_each(measure, chosen[start : start + _MARKS_PER_SNAPSHOT], workers)
+        with open_index() as opened:
+            _threads.for_each(partial(measure, *opened), chosen[start : start + _MARKS_PER_SNAPSHOT], workers)
     return Calibration(len(numbers), int(numbers.max(initial=0)), tuple(sorted(prominences)))
 
 
@@ -205,7 +209,5 @@ def redraw(ink: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.flo
     """Bend a mark a little, as if another hand had drawn it."""
     part = ink[ink_box(ink)]
     amplitude = MAX_BEND * max(part.shape)
-    bent: NDArray[np.float32] = bend(
-        np.pad(part, int(np.ceil(amplitude)) + 1), rng, amplitude=(amplitude / 2, amplitude)
-    )
-    return bent
+    padded = np.pad(part, int(np.ceil(amplitude)) + 1)
+    return bend(padded, rng, amplitude=(amplitude / 2, amplitude))

@@ -2,7 +2,6 @@
 
 import os
 import threading
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -15,15 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 from radoncdt import _validation
 from radoncdt._typing import OnProgress
 from radoncdt._validation import ArgumentTypeError, ArgumentValueError
-from radoncdt.catalogue import calibration, export, migration, records, search
+from radoncdt.catalogue import calibration, migration, search
 from radoncdt.catalogue.calibration import DEFAULT_N_MARKS, MIN_ENTRIES, MIN_MARKS, Calibration
 from radoncdt.catalogue.conditions import select_entries
-from radoncdt.catalogue.errors import CatalogueError, DamagedEntryWarning
-from radoncdt.catalogue.importer import Added, add_images
+from radoncdt.catalogue.connection import CatalogueError
+from radoncdt.catalogue.export import export, list_entries
+from radoncdt.catalogue.importer import Added, Import
 from radoncdt.catalogue.index import StoredIndex, store_summaries
 from radoncdt.catalogue.integrity import Problem, find_problems
-from radoncdt.catalogue.metadata import ENTRY_COLUMNS, match_rows, parse_values, read_table
-from radoncdt.catalogue.paths import make_stored_name
+from radoncdt.catalogue.metadata import match_rows, parse_values, read_table
+from radoncdt.catalogue.records import make_stored_name, parse_ink_options
 from radoncdt.catalogue.search import DEFAULT_LIMITS
 from radoncdt.catalogue.snapshot import Snapshot
 from radoncdt.catalogue.store import Store
@@ -134,7 +134,7 @@ class Catalogue:
         **ink
             Options of `radoncdt.ink.InkOptions`, for all images; a `mask` must be a path.
         """
-        options = _check_mask(InkOptions(**ink))
+        options = _resolve_mask(InkOptions(**ink))
         table = read_table(metadata) if metadata is not None else {}
         paths = [Path(images)] if isinstance(images, (str, os.PathLike)) else [Path(path) for path in images]
         files = image_files(paths)
@@ -142,7 +142,7 @@ class Catalogue:
             raise CatalogueError(f"there are no image files in {', '.join(map(str, paths))}")
         rows, unused = match_rows(table, {make_stored_name(file, self.path.parent): file for file in files})
         workers = choose_workers(len(files), n_jobs, dask)
-        added = add_images(self._store, files, rows, options, workers, on_progress)
+        added = Import(self._store, rows, options).run(files, workers, on_progress)
         store_summaries(self._store)
         return added._replace(unused=unused)
 
@@ -169,9 +169,8 @@ class Catalogue:
 
     def remove(self, numbers: Sequence[int]) -> None:
         """Remove entries. The image files stay where they are."""
-        chosen = sorted(
-            {_validation.check_count(each, "numbers", 1) for each in _validation.check_sequence(numbers, "numbers")}
-        )
+        given = _validation.check_sequence(numbers, "numbers")
+        chosen = sorted({_validation.check_count(number, "numbers", 1) for number in given})
         with self._store.transaction() as transaction:
             transaction.check_entries(chosen, accept_parts=True)
             transaction.remove(chosen)
@@ -188,13 +187,13 @@ class Catalogue:
             A condition in SQL on the metadata, such as ``motif = 'crown' and date < 1500``.
         """
         with self._store.snapshot() as snapshot:
-            return _list_entries(snapshot, None if where is None else select_entries(snapshot, where))
+            return list_entries(snapshot, None if where is None else select_entries(snapshot, where))
 
     def entry(self, number: int) -> dict[str, Any]:
         """Return one entry with its number, file, size and metadata."""
         with self._store.snapshot() as snapshot:
             snapshot.check_entries([number])
-            return _list_entries(snapshot, [number])[0]
+            return list_entries(snapshot, [number])[0]
 
     def failures(self) -> list[tuple[str, str]]:
         """Return the files that could not be read, each with the reason."""
@@ -211,7 +210,7 @@ class Catalogue:
         """Return the ink options with which an entry was read, without those that were not set."""
         with self._store.snapshot() as snapshot:
             snapshot.check_entries([number])
-            options = asdict(records.parse_ink_options(snapshot.entries([number])[0].ink))
+            options = asdict(parse_ink_options(snapshot.entries([number])[0].ink))
         return {name: value for name, value in options.items() if value is not None}
 
     @property
@@ -230,9 +229,7 @@ class Catalogue:
             Whether to skip damaged entries with a warning for each; otherwise the first one raises an error.
         """
         with self._store.snapshot() as snapshot:
-            with_descriptors = Path(path).suffix.lower() == ".npz"
-            entries = _list_sound_entries(snapshot, with_descriptors) if skip_damaged else _list_entries(snapshot)
-            return export.export(snapshot, entries, Path(path))
+            return export(snapshot, Path(path), skip_damaged=skip_damaged)
 
     def check(self, *, on_progress: OnProgress | None = None) -> list[Problem]:
         """Verify every row, and every file that an entry was read from, and return the problems."""
@@ -272,8 +269,7 @@ class Catalogue:
         """Return the calibration in memory or in the file, whichever is based on more marks, unless outdated."""
         both = self._calibration, calibration.load_calibration(snapshot)
         current = [each for each in both if each and not each.is_outdated(numbers)]
-        enough = len(numbers) >= MIN_ENTRIES
-        return max(current, key=lambda each: len(each.prominences), default=None) if enough else None
+        return max(current, key=lambda each: len(each.prominences), default=None)
 
     def calibrate(
         self, *, n_marks: int = DEFAULT_N_MARKS, n_jobs: int | None = -1, on_progress: OnProgress | None = None
@@ -304,11 +300,8 @@ class Catalogue:
             If there are fewer than 30 entries.
         """
         _validation.check_count(n_marks, "n_marks", MIN_MARKS)
-        n_entries = len(self)
-        if n_entries < MIN_ENTRIES:
-            raise CatalogueError(
-                f"{self.path}: must have at least {MIN_ENTRIES} entries to be calibrated, got {n_entries}"
-            )
+        if (n := len(self)) < MIN_ENTRIES:
+            raise CatalogueError(f"{self.path}: must have at least {MIN_ENTRIES} entries to be calibrated, got {n}")
         found = self._calibration = calibration.calibrate(self._open_index, n_marks, n_jobs, on_progress)
         if self._store.writable:
             calibration.store_calibration(self._store, found)
@@ -357,44 +350,18 @@ class Catalogue:
         query = search.read_query(image, ink, settings, n_jobs)
         with self._open_index() as (snapshot, index):
             among = None if where is None else select_entries(snapshot, where)
-            options = search.SearchOptions(top, among, limits, size)
+            options = search.SearchOptions(top, among, limits, size, n_jobs)
             found = self._find_calibration(snapshot, index.numbers)
-            return search.search(snapshot, index, query, options, found.p_value if found else None, n_jobs)
+            return search.search(snapshot, index, query, options, found.p_value if found else None)
 
 
-def _check_mask(options: InkOptions) -> InkOptions:
+def _resolve_mask(options: InkOptions) -> InkOptions:
     """Return options whose mask is an absolute path, because workers may have another working directory."""
     if options.mask is None:
         return options
     if not isinstance(options.mask, (str, os.PathLike)):
         raise ArgumentTypeError("mask", f"must be a path, because it is stored, got {type(options.mask).__name__}")
     return replace(options, mask=os.path.abspath(options.mask))
-
-
-def _list_entries(snapshot: Snapshot, numbers: Any = None) -> list[dict[str, Any]]:
-    """Return all entries, or some, with their number, file, size and metadata."""
-    metadata = snapshot.metadata(numbers)
-    found = []
-    for entry in snapshot.entries(numbers):
-        if entry.id not in metadata:
-            raise snapshot.damage_error(records.ENTRIES, entry.id, "it has no metadata")
-        own = entry.id, entry.file, entry.width, entry.height, entry.note
-        found.append(dict(zip(ENTRY_COLUMNS, own)) | metadata[entry.id])
-    return found
-
-
-def _list_sound_entries(snapshot: Snapshot, with_descriptors: bool) -> list[dict[str, Any]]:
-    """Return the entries that are not damaged, with a warning for each of the others."""
-    found = []
-    for number in snapshot.numbers().tolist():
-        try:
-            if with_descriptors:
-                snapshot.descriptors([number])
-            found += _list_entries(snapshot, [number])
-        except CatalogueError as error:
-            level = _validation.find_stacklevel()
-            warnings.warn(f"skipped: {error}", DamagedEntryWarning, stacklevel=level)
-    return found
 
 
 def _parse_size(value: object) -> tuple[float, float]:

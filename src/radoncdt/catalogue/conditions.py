@@ -10,12 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt._text import shorten
-from radoncdt._validation import ArgumentTypeError
-from radoncdt.catalogue.errors import CatalogueError, ConditionError
+from radoncdt._validation import ArgumentTypeError, ArgumentValueError
+from radoncdt.catalogue.connection import CatalogueError
 from radoncdt.catalogue.metadata import MAX_TITLE_LENGTH
 from radoncdt.catalogue.snapshot import Snapshot
 
-__all__ = ["select_entries"]
+__all__ = ["ConditionError", "select_entries"]
+
+
+class ConditionError(ArgumentValueError, CatalogueError):
+    """The argument `where` is not a valid condition on the metadata."""
+
 
 _READABLE = {"entries": frozenset({"id", "file", "note"}), "metadata": None}
 """The readable columns of each readable table; None means all."""
@@ -44,9 +49,9 @@ _TOKENS = re.compile(
       --[^\n]*                              # comments
     | /\*.*?(?:\*/|\Z)
     | '[^']*(?:''[^']*)*(?:'|\Z)           # a text, in which '' is one apostrophe
-    | "(?P<double>[^"]*(?:""[^"]*)*)(?:"|\Z)  # names
-    | `(?P<back>[^`]*(?:``[^`]*)*)(?:`|\Z)
-    | \[(?P<square>[^]]*)(?:\]|\Z)
+    | "(?P<name>[^"]*(?:""[^"]*)*)(?:"|\Z)    # names
+    | `[^`]*(?:``[^`]*)*(?:`|\Z)
+    | \[[^]]*(?:\]|\Z)
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -56,9 +61,7 @@ _DOT = re.compile(r"\s*\.")
 _NOT_A_COLUMN = re.compile(r"\b(?:collate|as)\s{0,9}\Z", re.IGNORECASE)
 """Matches keywords that precede a name other than a column's."""
 
-_CONDITION_FAULTS = frozenset(
-    {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_TOOBIG}
-)
+_CONDITION_FAULTS = sqlite3.SQLITE_ERROR, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_TOOBIG
 """SQLite error codes that are caused by the condition, not by the file."""
 
 
@@ -140,16 +143,14 @@ def _authorize(refused: list[str], action: int, first: str | None, second: str |
 
 
 def _find_quoted_names(condition: str) -> Iterator[str]:
-    """Yield the names in double quotes, backquotes or square brackets, except table names, which precede a dot.
+    """Yield the names in double quotes, except table names, which precede a dot.
 
-    SQLite takes a name in double quotes for a text if there is no such column.
+    SQLite takes such a name for a text if there is no such column. It refuses other unknown names itself.
     """
     for token in _TOKENS.finditer(condition):
-        before = condition[max(0, token.start() - 20) : token.start()]
-        if token.lastgroup is not None and not _DOT.match(condition, token.end()) and not _NOT_A_COLUMN.search(before):
-            quote = {"double": '"', "back": "`"}.get(token.lastgroup)
-            name = token[token.lastgroup]
-            yield name.replace(2 * quote, quote) if quote else name
+        name, before = token["name"], condition[max(0, token.start() - 20) : token.start()]
+        if name is not None and not _DOT.match(condition, token.end()) and not _NOT_A_COLUMN.search(before):
+            yield name.replace('""', '"')
 
 
 def _make_error(condition: str, reason: str, columns: list[str]) -> ConditionError:

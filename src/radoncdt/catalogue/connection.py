@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath
 
-from radoncdt.catalogue.errors import CatalogueError
-
-__all__ = ["SQLITE_ERRORS", "connect", "limit_steps", "translate_errors"]
+__all__ = ["CatalogueError", "connect", "limit_steps", "translate_errors"]
 
 BUSY_TIMEOUT = 30.0  # seconds to wait for another process that is writing
 TICK = 1000  # SQLite VM steps between two checks of a step limit
 
-SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
-"""Errors that sqlite3 raises. The second occurs if a message quotes malformed text from a damaged file."""
+
+class CatalogueError(ValueError):
+    """A catalogue cannot be read or changed. The message names the file and gives the reason."""
 
 
 def connect(path: Path, *, create: bool = False, write: bool = False) -> sqlite3.Connection:
@@ -74,7 +73,7 @@ def translate_errors(path: Path) -> Iterator[None]:
     """Raise errors of SQLite as errors that name the file and the problem."""
     try:
         yield
-    except SQLITE_ERRORS as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # the second if a message quotes malformed text
         raise _translate(error, path) from error
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt._typing import Floats
-from radoncdt.catalogue import records
-from radoncdt.catalogue.errors import CatalogueError
+from radoncdt.catalogue import schema
+from radoncdt.catalogue.connection import CatalogueError
 from radoncdt.catalogue.snapshot import Snapshot
 from radoncdt.catalogue.store import Store
 from radoncdt.matching.affine_distance import compute_distances
@@ -29,17 +29,14 @@ class Summaries(NamedTuple):
     """Summaries of all entries, ordered by number."""
 
     coordinates: Coordinates
-    n_chosen_from: int
-    """Number of entries when the coordinates were chosen."""
+    n_chosen_from: int  # number of entries when the coordinates were chosen
     numbers: _Numbers
-    values: NDArray[np.float32]
-    """Summaries (n, coordinates + 1)."""
+    values: NDArray[np.float32]  # summaries (n, coordinates + 1)
 
     def to_bytes(self) -> bytes:
         """Return the bytes of an .npz file."""
-        buffer = io.BytesIO()
-        coordinates = self.coordinates._asdict()
-        np.savez(buffer, learnt=self.n_chosen_from, numbers=self.numbers, values=self.values, **coordinates)
+        buffer, (middle, axes) = io.BytesIO(), self.coordinates
+        np.savez(buffer, learnt=self.n_chosen_from, numbers=self.numbers, values=self.values, middle=middle, axes=axes)
         return buffer.getvalue()
 
 
@@ -64,32 +61,28 @@ def update_summaries(snapshot: Snapshot, start: Summaries | None = None) -> Summ
 def load_summaries(snapshot: Snapshot) -> Summaries | None:
     """Return the stored summaries, None if there are none or they are damaged."""
     try:
-        rows = snapshot.read_unverified(records.SUMMARIES)
-    except CatalogueError:  # one of their pages is damaged
+        rows = snapshot.read(schema.SUMMARIES)
+    except CatalogueError:  # a row or a page is damaged
         return None
-    for *fields, checksum in rows:
-        if not records.check_row(records.SUMMARIES, fields, checksum, version=snapshot.version):
-            found = _parse_summaries(fields[1])
-            if found is not None and found.coordinates.middle.size == count_magnitudes(snapshot.settings):
-                return found
-    return None
+    return _parse_summaries(rows[0][1], count_magnitudes(snapshot.settings)) if rows else None
 
 
-def _parse_summaries(data: bytes) -> Summaries | None:
+def _parse_summaries(data: bytes, n_magnitudes: int) -> Summaries | None:
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             middle, axes, numbers, values = (arrays[name] for name in ("middle", "axes", "numbers", "values"))
             n_chosen_from = int(arrays["learnt"])
     except Exception:  # NumPy raises errors of many kinds for damaged files
         return None
-    if axes.ndim != 2 or numbers.ndim != 1 or numbers.dtype != np.int64 or values.dtype != np.float32:
-        return None
-    size, n_axes = axes.shape
-    shapes_fit = middle.shape == (size,) and values.shape == (len(numbers), n_axes + 1)
-    numbers_fit = all(array.dtype.kind == "f" and np.isfinite(array).all() for array in (middle, axes, values))
-    if not shapes_fit or not numbers_fit or n_chosen_from < 1 or (np.diff(numbers) <= 0).any():
-        return None
-    return Summaries(Coordinates(middle, axes), n_chosen_from, numbers, values)
+    are_sound = (
+        (middle.shape, axes.shape[:1], axes.ndim) == ((n_magnitudes,), (n_magnitudes,), 2)
+        and (numbers.ndim, numbers.dtype, values.dtype) == (1, np.int64, np.float32)
+        and values.shape == (len(numbers), axes.shape[1] + 1)
+        and all(array.dtype.kind == "f" and np.isfinite(array).all() for array in (middle, axes, values))
+        and n_chosen_from >= 1
+        and (np.diff(numbers) > 0).all()
+    )
+    return Summaries(Coordinates(middle, axes), n_chosen_from, numbers, values) if are_sound else None
 
 
 def store_summaries(store: Store) -> None:
@@ -103,7 +96,7 @@ def store_summaries(store: Store) -> None:
             prepared = update_summaries(snapshot) if snapshot.count() else None
         with store.transaction() as transaction:
             data = update_summaries(transaction, prepared).to_bytes() if transaction.count() else None
-            transaction.put_summaries(data)
+            transaction.put_value(schema.SUMMARIES, 1, data)
 
 
 class Neighbours(NamedTuple):
@@ -111,8 +104,7 @@ class Neighbours(NamedTuple):
 
     distances: Floats
     numbers: _Numbers
-    n_compared: int
-    """Number of entries that the query was compared with."""
+    n_compared: int  # number of entries that the query was compared with
 
 
 class StoredIndex:

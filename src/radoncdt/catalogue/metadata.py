@@ -4,8 +4,8 @@ import csv
 import io
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
-from itertools import islice
+import threading
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -13,14 +13,28 @@ from radoncdt._csv import unguard
 from radoncdt._text import shorten
 
 __all__ = [
-    "ENTRY_COLUMNS", "MAX_CELL_LENGTH", "MAX_COLUMNS", "MAX_TITLE_LENGTH", "STANDARD_COLUMNS", "MetadataError",
-    "Value", "match_rows", "normalise_title", "parse_cell", "parse_values", "quote_name", "read_table",
-]  # fmt: skip
+    "ENTRY_COLUMNS",
+    "MAX_CELL_LENGTH",
+    "MAX_COLUMNS",
+    "MAX_TABLE_SIZE",
+    "MAX_TITLE_LENGTH",
+    "STANDARD_COLUMNS",
+    "MetadataError",
+    "Row",
+    "Value",
+    "match_rows",
+    "normalise_title",
+    "parse_cell",
+    "parse_values",
+    "quote_name",
+    "read_table",
+]
 
 Value = str | float | int | None
+Row = dict[str, Value]  # values by the names of their columns
 _Key = TypeVar("_Key")
 
-FILE = "file"  # the column that names the image of a row
+_FILE = "file"  # the column that names the image of a row
 
 
 class MetadataError(ValueError):
@@ -42,11 +56,8 @@ def _parse_millimetres(text: str) -> Value:
     return number
 
 
-_YEAR = re.compile(r"(?<!\d)\d{3,4}(?!\d)")
-
-
 def _parse_year(text: str) -> Value:
-    found = _YEAR.search(text)
+    found = re.search(r"(?<!\d)\d{3,4}(?!\d)", text)
     if found is None:
         raise ValueError
     return int(found[0])
@@ -68,10 +79,10 @@ STANDARD_COLUMNS = {
 }
 """The metadata columns of every catalogue. All other columns contain text."""
 
-ENTRY_COLUMNS = ("entry", FILE, "width_px", "height_px", "note")
+ENTRY_COLUMNS = ("entry", _FILE, "width_px", "height_px", "note")
 """Columns of every entry that are not metadata. When an exported table is read, only the file is used."""
 
-MAX_PROBLEMS = 5  # problems of a table that one message names
+_MAX_PROBLEMS = 5  # problems of a table that one message names
 MAX_COLUMNS = 500  # metadata columns of a catalogue
 MAX_CELL_LENGTH = 10_000  # characters of a cell
 MAX_TITLE_LENGTH = 200  # characters of a column title
@@ -88,7 +99,7 @@ def normalise_title(title: str) -> str:
     return re.sub(r"\W+", "_", title.strip().lower()).strip("_")
 
 
-def read_table(path: str | os.PathLike[str]) -> dict[str, dict[str, Value]]:
+def read_table(path: str | os.PathLike[str]) -> dict[str, Row]:
     """Read the rows of a CSV file by the name of their image, as it is written there, without empty cells.
 
     The first line contains titles, one of which is "file". Commas, semicolons and tabs are recognised as separators.
@@ -96,17 +107,17 @@ def read_table(path: str | os.PathLike[str]) -> dict[str, dict[str, Value]]:
     """
     text = _read_text(path)
     separator = max(",;\t", key=text.split("\n", 1)[0].count)
-    rows = _read_rows(path, text, separator)
-    titles = [normalise_title(title) for title in next(rows, (1, []))[1]]
+    (_, titles), *rows = _read_rows(path, text, separator) or [(1, [])]
+    titles = [normalise_title(title) for title in titles]
     _check_titles(path, titles)
-    table, problems = dict[str, dict[str, Value]](), list[str]()
+    table, problems = dict[str, Row](), list[str]()
     for line, cells in rows:
         where = f"{path}, line {line}"
         if len(cells) > len(titles):
             problems.append(f"{where}: has {len(cells)} cells, but there are {len(titles)} columns")
             continue
         row = {title: unguard(cell) for title, cell in zip(titles, cells)}
-        name = row.get(FILE, "")
+        name = row.get(_FILE, "")
         if not name.strip():
             problems.append(f"{where}: does not name a file")
         elif name in table:
@@ -114,8 +125,8 @@ def read_table(path: str | os.PathLike[str]) -> dict[str, dict[str, Value]]:
         else:
             table[name] = _parse_row(row, where, problems)
     if problems:
-        more = f"; and {len(problems) - MAX_PROBLEMS} more" if len(problems) > MAX_PROBLEMS else ""
-        raise MetadataError("; ".join(problems[:MAX_PROBLEMS]) + more)
+        more = f"; and {len(problems) - _MAX_PROBLEMS} more" if len(problems) > _MAX_PROBLEMS else ""
+        raise MetadataError("; ".join(problems[:_MAX_PROBLEMS]) + more)
     return table
 
 
@@ -136,49 +147,38 @@ def _read_text(path: str | os.PathLike[str]) -> str:
     return text
 
 
-def _read_rows(path: object, text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the non-empty rows, each with the number of its first line. Refuse cells that are too long."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    titles: list[str] = []
-    while True:
-        before = reader.line_num
+_csv_limit_lock = threading.Lock()
+
+
+def _read_rows(path: object, text: str, separator: str) -> list[tuple[int, list[str]]]:
+    """Return the non-empty rows, each with the number of its first line. Refuse cells that are too long."""
+    rows: list[tuple[int, list[str]]] = []
+    with _csv_limit_lock:  # the module csv has one limit for all threads, which is too low to name a cell
+        before = csv.field_size_limit(MAX_TABLE_SIZE)
         try:
-            cells = next(reader, None)
-        except csv.Error as error:  # a cell exceeds the limit of the csv module
-            lines = islice(io.StringIO(text, newline=""), before, reader.line_num)
-            column = _find_long_cell("".join(lines), separator)
-            if column is None:
-                raise MetadataError(f"{path}, line {before + 1}: {error}") from None
-            raise MetadataError(_say_too_long(path, before + 1, titles, column)) from None
-        if cells is None:
-            return
-        if column := next((k for k, cell in enumerate(cells, 1) if len(cell) > MAX_CELL_LENGTH), 0):
-            raise MetadataError(_say_too_long(path, before + 1, titles, column - 1, len(cells[column - 1])))
-        if any(cell.strip() for cell in cells):
-            titles = titles or cells
-            yield before + 1, cells
+            reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+            line = 1
+            for cells in reader:
+                _check_lengths(cells, rows[0][1] if rows else [], f"{path}, line {line}")
+                if any(cell.strip() for cell in cells):
+                    rows.append((line, cells))
+                line = reader.line_num + 1
+        finally:
+            csv.field_size_limit(before)
+    return rows
 
 
-def _find_long_cell(record: str, separator: str) -> int | None:
-    """Return the column of the cell that is too long, from the beginning of a row."""
-    cell = re.compile(f'"[^"]*(?:""[^"]*)*"?[^{separator}\r\n]*|[^{separator}\r\n]*')
-    start = column = 0
-    while start < len(record) and (found := cell.match(record, start)):
-        if found.end() - start > MAX_CELL_LENGTH:
-            return column
-        start, column = found.end() + 1, column + 1
-    return None
+def _check_lengths(cells: list[str], titles: list[str], where: str) -> None:
+    for k, cell in enumerate(cells):
+        if len(cell) > MAX_CELL_LENGTH:
+            name = repr(shorten(titles[k])) if k < len(titles) else str(k + 1)
+            limit = f"{MAX_CELL_LENGTH:,} characters, got {len(cell):,}"
+            raise MetadataError(f"{where}: the cell in column {name} must have at most {limit}")
 
 
-def _say_too_long(path: object, line: int, titles: list[str], column: int, length: int | None = None) -> str:
-    name = repr(shorten(titles[column])) if column < len(titles) else str(column + 1)
-    got = "" if length is None else f", got {length:,}"
-    return f"{path}, line {line}: the cell in column {name} must have at most {MAX_CELL_LENGTH:,} characters{got}"
-
-
-def _parse_row(row: dict[str, str], where: str, problems: list[str]) -> dict[str, Value]:
+def _parse_row(row: dict[str, str], where: str, problems: list[str]) -> Row:
     """Return the values of the non-empty cells. Problems are appended to the list."""
-    values: dict[str, Value] = {}
+    values: Row = {}
     for title, cell in row.items():
         if cell.strip() and title not in ENTRY_COLUMNS:
             try:
@@ -189,9 +189,9 @@ def _parse_row(row: dict[str, str], where: str, problems: list[str]) -> dict[str
 
 
 def _check_titles(path: object, titles: list[str]) -> None:
-    if FILE not in titles:
+    if _FILE not in titles:
         got = shorten(", ".join(titles)) or "an empty file"
-        raise MetadataError(f"{path}: must have a column {FILE!r}, got {got}")
+        raise MetadataError(f"{path}: must have a column {_FILE!r}, got {got}")
     if len(titles) > MAX_COLUMNS:
         raise MetadataError(f"{path}: must not have more than {MAX_COLUMNS} columns, got {len(titles)}")
     for title in titles:
@@ -226,7 +226,7 @@ def parse_cell(title: str, cell: str, where: str) -> Value:
         raise MetadataError(f"{where}: {title} must be {column.expected}, got {shorten(repr(text))}") from None
 
 
-def parse_values(values: dict[str, str | None], where: str) -> dict[str, Value]:
+def parse_values(values: dict[str, str | None], where: str) -> Row:
     """Return values for metadata columns, given by title. None stays None."""
     names = {title: normalise_title(title) for title in values}
     for title, name in names.items():
@@ -238,9 +238,7 @@ def parse_values(values: dict[str, str | None], where: str) -> dict[str, Value]:
     }
 
 
-def match_rows(
-    table: dict[str, dict[str, Value]], files: Mapping[_Key, Path]
-) -> tuple[dict[_Key, dict[str, Value]], tuple[str, ...]]:
+def match_rows(table: dict[str, Row], files: Mapping[_Key, Path]) -> tuple[dict[_Key, Row], tuple[str, ...]]:
     """Return the rows of image files, both by some key, and the names in the table that belong to none of them.
 
     A row may name the path of the image, the end of the path, the file name, or the file name without its suffix. An

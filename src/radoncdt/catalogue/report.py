@@ -29,9 +29,6 @@ _CLEAR, _WEAK = 0.05, 0.2  # p-values up to the first are highlighted in green, 
 _PICTURE_SIDE = 192  # pixels; maximum length of the longer side of a picture in the page
 _INK_COLOURS, _PICTURE_COLOURS = 4, 16  # colours of pictures of ink, and of all other pictures in the page
 
-_NOT_CALIBRATED = "The catalogue is not calibrated, so there are no p-values."
-
-
 # ---------------------------------------------------------------- the page
 
 
@@ -57,34 +54,33 @@ def html(
         lstrip_blocks=True,
     )
     environment.filters |= {"printable": escape_unprintable, "p_value": format_p_value, "map": describe_map}
-    page: str = environment.get_template("search_report.html.j2").render(
+    is_calibrated = all(result.calibrated for result in results)
+    return environment.get_template("search_report.html.j2").render(
         catalogue=catalogue,
         queries=[_draw_pictures(result) for result in track(results, on_progress, "writing the report")],
         failures=failures,
-        note=None if all(result.calibrated for result in results) else note or _NOT_CALIBRATED,
+        note=None if is_calibrated else note or "The catalogue is not calibrated, so there are no p-values.",
         clear=_CLEAR,
         weak=_WEAK,
     )
-    return page
 
 
 def _draw_pictures(result: SearchResult) -> dict[str, Any]:
     """Return a result with the pictures that the page shows."""
-    ink, thumbnails = result.query.ink, result.thumbnails
+    ink = result.query.ink
     return {
         "result": result,
         "original": result.query.file and _embed_file(result.query.file),
         "ink": _embed_ink(ink),
         "cropped": _embed_ink(np.pad(ink[ink_box(ink)], 4)),
-        "matches": [
-            (
-                match,
-                _embed_ink(read_thumbnail(thumbnails[match.entry])),
-                _embed(draw_overlay(ink, thumbnails[match.entry], match), _PICTURE_COLOURS),
-            )
-            for match in result.matches
-        ],
+        "matches": [(match, *_draw_match(ink, result.thumbnails[match.entry], match)) for match in result.matches],
     }
+
+
+def _draw_match(ink: NDArray[np.float32], thumbnail: bytes, match: Match) -> tuple[str, str]:
+    """Return the pictures of an entry and of the overlay."""
+    overlay = draw_overlay(ink, thumbnail, match)
+    return _embed_ink(read_thumbnail(thumbnail)), _embed(overlay, _PICTURE_COLOURS)
 
 
 def draw_overlay(ink: NDArray[np.float32], thumbnail: bytes, match: Match) -> NDArray[np.uint8]:

@@ -9,7 +9,6 @@ distance of their descriptors. A match is prominent if its score is small compar
 import os
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from radoncdt._geometry import ink_box
 from radoncdt._text import escape_unprintable
 from radoncdt._typing import Floats
 from radoncdt._validation import find_stacklevel
-from radoncdt.catalogue import records
+from radoncdt.catalogue import schema
 from radoncdt.catalogue.index import StoredIndex
 from radoncdt.catalogue.line_fit import LineFit, find_line_points, find_thumbnail_points, fit_lines
 from radoncdt.catalogue.snapshot import Snapshot
@@ -34,9 +33,22 @@ from radoncdt.matching.settings import DescriptorSettings
 from radoncdt.measures import Batch
 
 __all__ = [
-    "DEFAULT_LIMITS", "MIN_FITTED", "N_NEAREST", "Match", "Query", "SearchOptions", "SearchResult", "Shape",
-    "compute_prominence", "read_query", "score_entries", "search",
-]  # fmt: skip
+    "DEFAULT_LIMITS",
+    "MIN_FITTED",
+    "N_NEAREST",
+    "Match",
+    "PValue",
+    "Query",
+    "SearchOptions",
+    "SearchResult",
+    "Shape",
+    "compute_prominence",
+    "read_query",
+    "score_entries",
+    "search",
+]
+
+_Numbers = NDArray[np.int64]
 
 DEFAULT_LIMITS = Plausible(max_aspect=4.0, max_shear=60.0)
 """The maps that a search admits by default. Photographs are not more oblique."""
@@ -54,29 +66,26 @@ class Shape(NamedTuple):
     """The shape of a mark."""
 
     descriptor: Descriptors
-    points: Floats
-    """Points (n, 2) on its centre lines."""
+    points: Floats  # points (n, 2) on its centre lines
 
 
 class Query(NamedTuple):
     """The image that is searched for."""
 
     name: str
-    file: str | None
-    """None for an array."""
+    file: str | None  # None for an array
     ink: NDArray[np.float32]
     shape: Shape
 
 
-@dataclass(frozen=True)
-class SearchOptions:
-    """Which entries a search may return, and how many."""
+class SearchOptions(NamedTuple):
+    """Which entries a search may return, how many, and the number of threads."""
 
     top: int
-    among: NDArray[np.int64] | None
-    """Numbers of the entries to search; None means all."""
+    among: _Numbers | None  # numbers of the entries to search; None means all
     limits: Plausible
     size_mm: tuple[float, float] | None
+    n_jobs: int | None
 
 
 class Match(NamedTuple):
@@ -126,29 +135,27 @@ def read_query(image: Any, ink: dict[str, Any], settings: DescriptorSettings, n_
     return Query(name, os.fspath(image) if is_file else None, found, shape)
 
 
+PValue = Callable[[float], float | None]
+"""Returns the p-value of a match, given its prominence."""
+
+
 def search(
-    snapshot: Snapshot,
-    index: StoredIndex,
-    query: Query,
-    options: SearchOptions,
-    p_value: Callable[[float], float | None] | None,
-    n_jobs: int | None,
+    snapshot: Snapshot, index: StoredIndex, query: Query, options: SearchOptions, p_value: PValue | None
 ) -> SearchResult:
     """Return the best entries for a query, with the maps that lead to them.
 
-    `p_value` returns the p-value of a match from its prominence; it is None if the catalogue is not calibrated.
+    `p_value` is None if the catalogue is not calibrated.
     """
-    among = options.among
-    if options.size_mm is not None:
-        sizes = _select_by_size(snapshot, index, query, options.size_mm)
+    top, among, limits, size_mm, n_jobs = options
+    if size_mm is not None:
+        sizes = _select_by_size(snapshot, index, query, size_mm)
         among = sizes if among is None else np.intersect1d(among, sizes)
     n_admitted = len(index.numbers) if among is None else int(np.isin(among, index.numbers).sum())
-    n_fitted = max(options.top + _N_MORE, MIN_FITTED)
     distances, numbers, n_compared = index.find_nearest(
-        snapshot, query.shape.descriptor, n_fitted, among=among, limits=options.limits, n_jobs=n_jobs
+        snapshot, query.shape.descriptor, max(top + _N_MORE, MIN_FITTED), among=among, limits=limits, n_jobs=n_jobs
     )
-    fits, scores = score_entries(snapshot, query.shape, options.limits, distances, numbers, n_jobs)
-    best = np.argsort(scores, kind="stable")[: options.top].tolist()
+    fits, scores = score_entries(snapshot, query.shape, limits, distances, numbers, n_jobs)
+    best = np.argsort(scores, kind="stable")[:top].tolist()
     chosen = numbers[best].tolist()
     entries = {entry.id: entry for entry in snapshot.entries(chosen)}
     metadata = snapshot.metadata(chosen)
@@ -165,12 +172,7 @@ def search(
 
 
 def score_entries(
-    snapshot: Snapshot,
-    query: Shape,
-    limits: Plausible,
-    distances: Floats,
-    numbers: NDArray[np.int64],
-    n_jobs: int | None,
+    snapshot: Snapshot, query: Shape, limits: Plausible, distances: Floats, numbers: _Numbers, n_jobs: int | None
 ) -> tuple[list[LineFit], Floats]:
     """Fit the lines of a query to some entries at given distances, and return the fits and the scores."""
     order = np.argsort(numbers)
@@ -184,7 +186,7 @@ def score_entries(
         try:
             targets = find_thumbnail_points(thumbnails[number], (height, width))
         except ValueError as error:
-            raise snapshot.damage_error(records.THUMBNAILS, number, str(error)) from error
+            raise snapshot.damage_error(schema.THUMBNAILS, number, str(error)) from error
         registration = find_registration(moving, entry, limits, n_jobs=1)
         size = float(np.linalg.det(entry.covariances[0]) ** 0.25)
         fits[order[k]] = fit_lines(registration, query.points, targets, size, limits)
@@ -198,9 +200,7 @@ def compute_prominence(score: float, scores: Floats) -> float:
     return float(np.median(scores[:N_NEAREST])) / max(score, 1e-9)
 
 
-def _select_by_size(
-    snapshot: Snapshot, index: StoredIndex, query: Query, size_mm: tuple[float, float]
-) -> NDArray[np.int64]:
+def _select_by_size(snapshot: Snapshot, index: StoredIndex, query: Query, size_mm: tuple[float, float]) -> _Numbers:
     """Return the entries whose size in millimetres is unknown or equal to that of the query.
 
     The bounding box of the ink converts pixels to millimetres. Sizes are compared by a measure that is invariant under

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from radoncdt._text import shorten
 from radoncdt._validation import ArgumentTypeError
 from radoncdt.catalogue import records, schema
-from radoncdt.catalogue.connection import limit_steps, translate_errors
-from radoncdt.catalogue.errors import CatalogueError
-from radoncdt.catalogue.metadata import Value, quote_name
-from radoncdt.catalogue.records import Entry, Failure, TableSpec
+from radoncdt.catalogue.connection import CatalogueError, limit_steps, translate_errors
+from radoncdt.catalogue.metadata import Row, quote_name
+from radoncdt.catalogue.records import Entry, Failure
+from radoncdt.catalogue.schema import TableSchema
 from radoncdt.matching.descriptors import Descriptors
 from radoncdt.matching.settings import DescriptorSettings
 
-__all__ = ["PART_TABLES", "Snapshot", "select_in"]
+__all__ = ["Snapshot", "select_in"]
 
 MAX_NUMBERS = 1024  # entries that one statement names
 
@@ -29,9 +29,6 @@ MAX_STEPS, MAX_STEPS_PER_BYTE = 20_000_000, 5  # SQLite VM steps per statement, 
 MAX_RESULT_SIZE = 2**24  # bytes that a statement may return, plus twice the size of the file
 
 _Rows = list[tuple[Any, ...]]
-
-PART_TABLES = ("pictures", "metadata", "descriptors")
-"""Tables with one row per entry."""
 
 
 def select_in(column: str, numbers: Iterable[int]) -> str:
@@ -61,12 +58,14 @@ class Snapshot:
 
     # ------------------------------------------------------------ verified rows
 
-    def read_unverified(self, spec: TableSpec, where: str = "", values: Sequence[Any] = ()) -> _Rows:
-        """Return rows of a table by key, with all their fields and the checksum."""
-        names = ", ".join(map(quote_name, [*spec.fields, schema.CHECKSUM]))
-        return self.rows(f"SELECT {names} FROM {spec.table} {where} ORDER BY {quote_name(spec.key)}", values)
+    def verify(
+        self, table: TableSchema, where: str = "", values: Sequence[Any] = ()
+    ) -> list[tuple[list[Any], list[str]]]:
+        """Return rows of a table by key, each as a list of its fields and a list of its problems."""
+        rows = self.rows(f"SELECT {table.columns} FROM {table.name} {where} ORDER BY {quote_name(table.key)}", values)
+        return [(fields, table.verify(fields, checksum, self.version)) for *fields, checksum in rows]
 
-    def read(self, spec: TableSpec, where: str = "", values: Sequence[Any] = ()) -> _Rows:
+    def read(self, table: TableSchema, where: str = "", values: Sequence[Any] = ()) -> _Rows:
         """Return rows of a table by key, with all their fields.
 
         Raises
@@ -75,39 +74,36 @@ class Snapshot:
             If a row is damaged. The message names the row and the field.
         """
         found = []
-        for *fields, checksum in self.read_unverified(spec, where, values):
-            problems = records.check_row(spec, fields, checksum, version=self.version)
+        for fields, problems in self.verify(table, where, values):
             if problems:
-                raise self.damage_error(spec, fields[0], problems[0])
+                raise self.damage_error(table, fields[0], problems[0])
             found.append(tuple(fields))
         return found
 
-    def _read_some(self, spec: TableSpec, numbers: Iterable[int] | None) -> _Rows:
+    def _read_some(self, table: TableSchema, numbers: Iterable[int] | None, *, missing_ok: bool = False) -> _Rows:
         """Return the rows of some entries by number, or of all entries if `numbers` is None."""
         if numbers is None:
-            return self.read(spec)
-        wanted = sorted(int(number) for number in numbers)
+            return self.read(table)
+        wanted = sorted(map(int, numbers))
         chunks = [wanted[k : k + MAX_NUMBERS] for k in range(0, len(wanted), MAX_NUMBERS)]
-        return [row for chunk in chunks for row in self.read(spec, select_in(spec.key, chunk))]
+        found = [row for chunk in chunks for row in self.read(table, select_in(table.key, chunk))]
+        missing = set(wanted).difference(row[0] for row in found)
+        if missing and not missing_ok:
+            raise self.damage_error(table, min(missing), f"its row is missing from the table {table.name!r}")
+        return found
 
-    def damage_error(self, spec: TableSpec, key: Any, problem: str) -> CatalogueError:
+    def damage_error(self, table: TableSchema, key: Any, problem: str) -> CatalogueError:
         """Return the error that names a damaged row."""
-        of_entry = spec is records.ENTRIES or spec.key == "entry"
-        row = f"{'entry' if of_entry else spec.table} {shorten(repr(key))}"
+        of_entry = table is schema.ENTRIES or table.key == "entry"
+        row = f"{'entry' if of_entry else table.name} {shorten(repr(key))}"
         advice = "; remove the entry and add its image again" if of_entry and type(key) is int else ""
         return CatalogueError(f"{self.path}: {row} is damaged: {problem}{advice}")
-
-    def _check_complete(self, spec: TableSpec, wanted: Sequence[int], found: Iterable[int]) -> None:
-        """Refuse entries whose row is missing from a table."""
-        missing = sorted(set(wanted).difference(found))
-        if missing:
-            raise self.damage_error(spec, missing[0], f"its row is missing from the table {spec.table!r}")
 
     # ------------------------------------------------------------ settings
 
     def setting(self, name: str) -> str | None:
         """Return the text of a setting, None if it is not set."""
-        found = self.read(records.SETTINGS, "WHERE name = ?", [name])
+        found = self.read(schema.SETTINGS, "WHERE name = ?", [name])
         return found[0][1] if found else None
 
     @cached_property
@@ -149,7 +145,7 @@ class Snapshot:
         for number in wanted:
             if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
                 raise ArgumentTypeError("number", f"must be the number of an entry, got {number!r}")
-        tables = {"entries": "id", **(dict.fromkeys(PART_TABLES, "entry") if accept_parts else {})}
+        tables = {"entries": "id", **(dict.fromkeys(schema.PART_TABLES, "entry") if accept_parts else {})}
         for k in range(0, len(wanted), MAX_NUMBERS):
             for table, key in tables.items():
                 rows = self.rows(f"SELECT {key} FROM {table} {select_in(key, wanted[k : k + MAX_NUMBERS])}")
@@ -158,17 +154,9 @@ class Snapshot:
             if number not in there:
                 raise CatalogueError(f"{self.path}: there is no entry {number}")
 
-    def hashes(self) -> dict[str, int]:
-        """Return the numbers of all entries by the hash of their content."""
-        return dict(self.rows("SELECT hash, id FROM entries"))
-
     def entries(self, numbers: Iterable[int] | None = None, *, missing_ok: bool = False) -> list[Entry]:
         """Return all entries, or some, by number."""
-        wanted = None if numbers is None else list(numbers)
-        found = [Entry(*row) for row in self._read_some(records.ENTRIES, wanted)]
-        if not missing_ok:
-            self._check_complete(records.ENTRIES, wanted or [], [entry.id for entry in found])
-        return found
+        return [Entry(*row) for row in self._read_some(schema.ENTRIES, numbers, missing_ok=missing_ok)]
 
     @cached_property
     def columns(self) -> list[str]:
@@ -177,39 +165,32 @@ class Snapshot:
         return [name for name in names[1:] if name != schema.CHECKSUM]
 
     @cached_property
-    def metadata_spec(self) -> TableSpec:
-        """The spec of the metadata table."""
-        return records.make_metadata_spec(self.columns)
+    def metadata_table(self) -> TableSchema:
+        """The table of metadata with all its columns."""
+        return schema.make_metadata_table(self.columns)
 
-    def metadata(self, numbers: Iterable[int] | None = None) -> dict[int, dict[str, Value]]:
+    def metadata(self, numbers: Iterable[int] | None = None) -> dict[int, Row]:
         """Return the metadata of all entries, or of some, by number."""
-        spec, wanted = self.metadata_spec, None if numbers is None else list(numbers)
-        found = {number: dict(zip(self.columns, values)) for number, *values in self._read_some(spec, wanted)}
-        self._check_complete(spec, wanted or [], found)
-        return found
+        rows = self._read_some(self.metadata_table, numbers)
+        return {number: dict(zip(self.columns, values)) for number, *values in rows}
 
     def failures(self) -> list[Failure]:
         """Return the images that could not be read."""
-        return [Failure(*row) for row in self.read(records.FAILURES)]
+        return [Failure(*row) for row in self.read(schema.FAILURES)]
 
     def thumbnails(self, numbers: Iterable[int]) -> dict[int, bytes]:
         """Return the thumbnails of some entries by number."""
-        wanted = list(numbers)
-        found: dict[int, bytes] = dict(self._read_some(records.THUMBNAILS, wanted))
-        self._check_complete(records.THUMBNAILS, wanted, found.keys())
-        return found
+        return dict(self._read_some(schema.THUMBNAILS, numbers))
 
     def descriptors(self, numbers: Sequence[int] | NDArray[np.int64]) -> Descriptors:
         """Return the descriptors of some entries, whose numbers must be in ascending order."""
-        wanted = [int(number) for number in numbers]
-        rows = self._read_some(records.DESCRIPTORS, wanted)
-        self._check_complete(records.DESCRIPTORS, wanted, [row[0] for row in rows])
-        frames = np.array([(entry.height, entry.width) for entry in self.entries(wanted)], np.int64).reshape(-1, 2)
+        rows = self._read_some(schema.DESCRIPTORS, numbers)
+        frames = np.array([(entry.height, entry.width) for entry in self.entries(numbers)], np.int64).reshape(-1, 2)
         settings = self.settings
         try:
             return records.unpack_descriptors([row[1:] for row in rows], frames, settings)
         except ValueError as error:
             if len(rows) > 1:
-                for number in wanted:
-                    self.descriptors([number])  # finds the first damaged one
-            raise self.damage_error(records.DESCRIPTORS, wanted[0], str(error)) from None
+                for row in rows:
+                    self.descriptors([row[0]])  # finds the first damaged one
+            raise self.damage_error(schema.DESCRIPTORS, rows[0][0], str(error)) from None

@@ -7,20 +7,18 @@ because every snapshot and every transaction has its own connection.
 import json
 import os
 import sqlite3
-import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from radoncdt.catalogue import migration, records, schema
-from radoncdt.catalogue.connection import SQLITE_ERRORS, connect, limit_steps, translate_errors
-from radoncdt.catalogue.errors import CatalogueError
-from radoncdt.catalogue.metadata import MAX_COLUMNS, MetadataError, Value, quote_name
-from radoncdt.catalogue.paths import find_file
-from radoncdt.catalogue.records import Entry, Failure, NewEntry, ReadResult, TableSpec
-from radoncdt.catalogue.snapshot import MAX_STEPS, PART_TABLES, Snapshot
+from radoncdt.catalogue import migration, schema
+from radoncdt.catalogue.connection import CatalogueError, connect, limit_steps, translate_errors
+from radoncdt.catalogue.metadata import MAX_COLUMNS, MetadataError, Row, quote_name
+from radoncdt.catalogue.records import Entry, Failure, NewEntry, ReadResult, find_file
+from radoncdt.catalogue.schema import TableSchema
+from radoncdt.catalogue.snapshot import MAX_STEPS, Snapshot
 from radoncdt.matching.settings import DescriptorSettings
 
 __all__ = ["DESCRIPTOR_SETTINGS", "Store", "Transaction"]
@@ -38,33 +36,25 @@ class Transaction(Snapshot):
         with limit_steps(self.db, self._max_steps):
             return self.db.execute(statement, values)
 
-    def _write(self, spec: TableSpec, values: Sequence[Any]) -> None:
+    def _write(self, table: TableSchema, values: Sequence[Any]) -> None:
         """Store a row with its checksum. It replaces a row with the same key."""
-        names = ", ".join(map(quote_name, [*spec.fields, schema.CHECKSUM]))
-        marks = ", ".join("?" * (len(values) + 1))
-        row = [*values, records.compute_checksum(spec, values)]
-        self._execute(f"INSERT OR REPLACE INTO {spec.table} ({names}) VALUES ({marks})", row)
+        statement = f"INSERT OR REPLACE INTO {table.name} ({table.columns}) VALUES ({table.placeholders})"
+        self._execute(statement, table.sign(values))
 
-    def put_setting(self, name: str, value: str | None) -> None:
-        """Store a setting, or delete it if the value is None."""
+    def put_value(self, table: TableSchema, key: str | int, value: str | bytes | None) -> None:
+        """Store a setting or the summaries, or delete them if the value is None."""
         if value is None:
-            self._execute("DELETE FROM settings WHERE name = ?", [name])
+            self._execute(f"DELETE FROM {table.name} WHERE {table.key} = ?", [key])
         else:
-            self._write(records.SETTINGS, [name, value])
+            self._write(table, [key, value])
 
-    def put_summaries(self, arrays: bytes | None) -> None:
-        """Store the summaries of all entries, or delete them if `arrays` is None."""
-        self._execute("DELETE FROM summaries")
-        if arrays is not None:
-            self._write(records.SUMMARIES, [1, arrays])
-
-    def put(self, images: Iterable[tuple[ReadResult, dict[str, Value]]]) -> int:
+    def put(self, images: Iterable[tuple[ReadResult, Row]]) -> int:
         """Store images that were read, or failures, each with its metadata. Return the number of new entries."""
         n_new = 0
         for image, metadata in images:
             self._execute("DELETE FROM failures WHERE file = ?", [image.file])
             if isinstance(image, Failure):
-                self._write(records.FAILURES, image)
+                self._write(schema.FAILURES, image)
                 continue
             found = self._execute("SELECT id FROM entries WHERE hash = ?", [image.entry.hash]).fetchone()
             n_new += found is None
@@ -73,19 +63,17 @@ class Transaction(Snapshot):
         return n_new
 
     def _insert(self, new: NewEntry) -> int:
-        names = Entry._fields[1:]
-        marks = ", ".join("?" * len(names))
-        cursor = self._execute(f"INSERT INTO entries ({', '.join(names)}) VALUES ({marks})", new.entry[1:])
-        number = int(cursor.lastrowid or 0)
+        statement = f"INSERT INTO entries ({schema.ENTRIES.columns}) VALUES ({schema.ENTRIES.placeholders})"
+        number = int(self._execute(statement, [None, *new.entry[1:], None]).lastrowid or 0)
         self._sign(new.entry._replace(id=number))
-        self._write(records.THUMBNAILS, [number, new.thumbnail])
-        self._write(records.DESCRIPTORS, [number, new.curves, new.moments])
-        self._write(self.metadata_spec, [number, *[None] * len(self.columns)])
+        self._write(schema.THUMBNAILS, [number, new.thumbnail])
+        self._write(schema.DESCRIPTORS, [number, new.curves, new.moments])
+        self._write(self.metadata_table, [number, *[None] * len(self.columns)])
         return number
 
     def _sign(self, entry: Entry) -> None:
         """Set the checksum of an entry. Replacing the row would delete the rows that refer to it."""
-        checksum = records.compute_checksum(records.ENTRIES, entry)
+        checksum = schema.ENTRIES.compute_checksum(entry)
         self._execute(f"UPDATE entries SET {quote_name(schema.CHECKSUM)} = ? WHERE id = ?", [checksum, entry.id])
 
     def update_files(self, files: Iterable[tuple[int, list[str]]]) -> None:
@@ -98,7 +86,7 @@ class Transaction(Snapshot):
                     self._execute("UPDATE entries SET file = ? WHERE id = ?", [names[0], number])
                     self._sign(entry._replace(file=names[0]))
 
-    def set_metadata(self, values: Iterable[tuple[int, dict[str, Value]]]) -> int:
+    def set_metadata(self, values: Iterable[tuple[int, Row]]) -> int:
         """Set metadata of some entries, and return the number of entries that changed.
 
         New columns are created. Entries that no longer exist are skipped.
@@ -109,11 +97,11 @@ class Transaction(Snapshot):
                 continue
             self._add_columns(row)
             names = {name.lower(): name for name in self.columns}
-            for _, *before in self.read(self.metadata_spec, "WHERE entry = ?", [number]):
+            for _, *before in self.read(self.metadata_table, "WHERE entry = ?", [number]):
                 merged = dict(zip(self.columns, before))
                 merged.update({names[name.lower()]: value for name, value in row.items()})
                 if list(merged.values()) != before:
-                    self._write(self.metadata_spec, [number, *merged.values()])
+                    self._write(self.metadata_table, [number, *merged.values()])
                     n_changed += 1
         return n_changed
 
@@ -128,14 +116,14 @@ class Transaction(Snapshot):
         for name in new.values():
             self._execute(f"ALTER TABLE metadata ADD COLUMN {quote_name(name)} TEXT")
         if new:
-            for cached in ("columns", "metadata_spec"):
+            for cached in ("columns", "metadata_table"):
                 self.__dict__.pop(cached, None)
-            self.put_setting("structure", schema.read_definitions(self.db))
+            self.put_value(schema.SETTINGS, "structure", schema.read_definitions(self.db))
 
     def remove(self, numbers: Iterable[int]) -> None:
         """Delete entries and their rows in all tables, damaged or not."""
         for number in numbers:
-            for table in PART_TABLES:
+            for table in schema.PART_TABLES:
                 self._execute(f"DELETE FROM {table} WHERE entry = ?", [number])
             self._execute("DELETE FROM entries WHERE id = ?", [number])
 
@@ -149,9 +137,7 @@ class Store:
     def __init__(self, path: str | os.PathLike[str], *, create: bool = False, write: bool = False) -> None:
         self.path = Path(os.path.realpath(path))
         self.writable = create or write
-        self._create = create
-        self._idle: list[sqlite3.Connection] = []
-        self._lock, self._closed = threading.Lock(), False
+        self._create, self._closed = create, False
         if self.path.exists() and not self.path.is_file():
             raise CatalogueError(f"{path}: is {'a folder' if self.path.is_dir() else 'not a regular file'}")
         new = not self.path.exists()
@@ -165,19 +151,14 @@ class Store:
             pass  # refuses unreadable files now
 
     def close(self) -> None:
-        """Close all connections; those in use are closed as soon as they are released."""
-        with self._lock:
-            self._closed = True
-            while self._idle:
-                self._idle.pop().close()
+        """Refuse further snapshots and transactions."""
+        self._closed = True
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """Read a consistent view of the catalogue, unaffected by concurrent writers."""
         with self._connection(_READ) as (db, version):
             yield Snapshot(self.path, db, version)
-            with suppress(*SQLITE_ERRORS):  # nothing was changed
-                db.execute("ROLLBACK")
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
@@ -191,28 +172,17 @@ class Store:
     @contextmanager
     def _connection(self, begin: str) -> Iterator[tuple[sqlite3.Connection, int]]:
         """Yield a connection for exclusive use within a transaction, and the version of the schema."""
-        with self._lock:
-            if self._closed:
-                raise CatalogueError(f"{self.path}: was closed")
-            db = self._idle.pop() if self._idle else None
+        if self._closed:
+            raise CatalogueError(f"{self.path}: was closed")
         with translate_errors(self.path):
-            db = self._connect(begin) if db is None else db
-        keep = False
-        try:
+            db = self._connect(begin)
+        with closing(db):  # rolls back uncommitted changes
             with translate_errors(self.path), limit_steps(db, MAX_STEPS):
                 db.execute(begin)
                 version = schema.check_structure(db, self.path)
                 for view in schema.VIEWS.get(version, ()):
                     db.execute(view)
-                reusable = version == schema.VERSION and _is_file(db)
             yield db, version
-            keep = reusable
-        finally:
-            with self._lock:
-                if keep and not db.in_transaction and not self._closed:
-                    self._idle.append(db)
-                else:
-                    db.close()  # rolls back uncommitted changes
 
     def _connect(self, begin: str) -> sqlite3.Connection:
         """Open a connection. An empty file becomes a catalogue, or is shown as one if it is only read."""
@@ -225,29 +195,16 @@ class Store:
                 db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
             _initialise(db)
         except BaseException:
-            db.close()
+            db.close()  # rolls back uncommitted changes
             raise
         return db
-
-
-def _is_file(db: sqlite3.Connection) -> bool:
-    return bool(db.execute("PRAGMA database_list").fetchone()[2])
 
 
 def _initialise(db: sqlite3.Connection) -> None:
     """Make an empty catalogue of an empty database. Two processes may do this at the same time."""
     db.execute(_WRITE)
-    try:
-        if not any(schema.read_header(db)):
-            schema.create(db)
-            for row in (
-                ("descriptors", json.dumps(asdict(DESCRIPTOR_SETTINGS))),
-                ("structure", schema.read_definitions(db)),
-            ):
-                checksum = records.compute_checksum(records.SETTINGS, row)
-                db.execute("INSERT INTO settings VALUES (?, ?, ?)", [*row, checksum])
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
+    if not any(schema.read_header(db)):
+        schema.create_tables(db)
+        settings = ("descriptors", json.dumps(asdict(DESCRIPTOR_SETTINGS))), ("structure", schema.read_definitions(db))
+        db.executemany("INSERT INTO settings VALUES (?, ?, ?)", map(schema.SETTINGS.sign, settings))
+    db.execute("COMMIT")

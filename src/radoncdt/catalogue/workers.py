@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from radoncdt import _threads
 from radoncdt._extras import require
 from radoncdt._geometry import ink_box
-from radoncdt.catalogue.paths import make_stored_name
-from radoncdt.catalogue.records import Entry, Failure, NewEntry, ReadResult, format_ink_options, pack_descriptor
+from radoncdt.catalogue import records
+from radoncdt.catalogue.records import Entry, Failure, NewEntry, ReadResult
 from radoncdt.catalogue.thumbnails import make_thumbnail
 from radoncdt.ink import InkError, InkOptions
 from radoncdt.ink.extraction import assess_ink, extract_steps
@@ -33,12 +33,10 @@ _MAX_CRASHES = 4  # consecutive worker crashes before giving up
 class Task(NamedTuple):
     """Image files to read, and how to read them."""
 
-    files: tuple[tuple[str, str], ...]
-    """Paths and hashes of their content; "" for files that could not be read."""
+    files: tuple[tuple[str, str], ...]  # paths and hashes of their content; "" for files that could not be read
     ink: InkOptions
     settings: DescriptorSettings
-    folder: Path
-    """The folder of the catalogue."""
+    folder: Path  # the folder of the catalogue
 
 
 def read_images(task: Task) -> list[ReadResult]:
@@ -47,40 +45,28 @@ def read_images(task: Task) -> list[ReadResult]:
 
 
 def _read_image(file: str, digest: str, task: Task) -> ReadResult:
-    name = make_stored_name(file, task.folder)
+    name = records.make_stored_name(file, task.folder)
     try:
         data = read_bytes(Path(file))
         digest = hashlib.sha256(data).hexdigest()  # the file may have changed since it was hashed
         image = read_image(BytesIO(data), name=file)
         ink = extract_steps(image, task.ink)[-1].image
-        curves, moments = pack_descriptor(describe_batch(Batch.read(ink), task.settings, 1))
+        curves, moments = records.pack_descriptor(describe_batch(Batch.read(ink), task.settings, 1))
     except (InkError, MemoryError) as error:
         return Failure(name, digest, str(error).removeprefix(f"{file}: ") or "not enough memory")
     except (ValueError, ArithmeticError) as error:  # the measure has no descriptor
         return Failure(name, digest, f"its ink cannot be described: {error}")
     (height, width), (box_height, box_width) = ink.shape, ink[ink_box(ink)].shape
     note = "; ".join(text for text in (image.note, assess_ink(ink, task.ink)) if text)
-    entry = Entry(0, digest, name, format_ink_options(task.ink), width, height, box_width, box_height, note)
+    entry = Entry(0, digest, name, records.format_ink_options(task.ink), width, height, box_width, box_height, note)
     return NewEntry(entry, make_thumbnail(ink), curves, moments)
 
 
-class OneByOne:
-    """This process reads the images one by one."""
-
-    task_size = 1  # images per task
-
-    def read(self, tasks: Iterable[Task]) -> Iterator[list[ReadResult]]:
-        """Yield the results of each task, in the order of the tasks."""
-        return (read_images(task) for task in tasks)
-
-
 class Processes:
-    """Processes of this machine read the images. Threads would block each other half of the time."""
-
-    task_size = 8
+    """Processes of this machine, or this process if `n_jobs` is 1. Threads would block each other half of the time."""
 
     def __init__(self, n_jobs: int | None) -> None:
-        self.n_jobs = n_jobs
+        self.n_jobs, self.task_size = n_jobs, 1 if n_jobs == 1 else 8  # images per task
 
     def read(self, tasks: Iterable[Task]) -> Iterator[list[ReadResult]]:
         """Yield the results of each task, in the order of the tasks.
@@ -137,7 +123,7 @@ def _read_one_at_a_time(tasks: Iterable[Task]) -> Iterator[list[ReadResult]]:
                         "again with a smaller `n_jobs` to continue"
                     ) from None
                 reason = "reading it crashed the process, most likely because memory ran out"
-                images = [Failure(make_stored_name(file, task.folder), digest, reason)]
+                images = [Failure(records.make_stored_name(file, task.folder), digest, reason)]
             yield images
 
 
@@ -169,7 +155,7 @@ class Dask:
             self.client.close()
 
 
-Workers = OneByOne | Processes | Dask
+Workers = Processes | Dask
 
 
 def choose_workers(n_images: int, n_jobs: int | None, dask: str | None) -> Workers:
@@ -177,4 +163,4 @@ def choose_workers(n_images: int, n_jobs: int | None, dask: str | None) -> Worke
     several = _threads.count_workers(n_jobs, n_images * _threads.WORK_PER_THREAD) > 1
     if dask is not None:
         return Dask(dask)
-    return Processes(n_jobs) if several and n_images >= _MIN_IMAGES else OneByOne()
+    return Processes(n_jobs if several and n_images >= _MIN_IMAGES else 1)

@@ -1,7 +1,8 @@
 """The command line: ``radoncdt COMMAND``, one module per command, loaded when its command is called.
 
-The module of a command has the functions ``add_options(parser)`` and ``run(options)``, which returns the exit status,
-and the text `EPILOG`, which ends the help. Errors of the library rise to `main`, which reports them.
+The module of a command has the functions ``add_options(parser)`` and ``run(options)``, and the text `EPILOG`, which
+ends the help. `run` returns the exit status, or None for 0; ``options.on_progress`` moves the progress bar. Errors of
+the library rise to `main`, which reports them.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from radoncdt.cli.messages import CommandError, Parser, complain
 __all__ = ["main"]
 
 DESCRIPTION = """\
-Affine-invariant features of images, and the search of catalogues of watermarks.
+Affine-invariant image features, and searches in catalogues of watermarks.
 
 examples:
   radoncdt catalogue add marks.db tracings/ --metadata tracings.csv
@@ -52,24 +53,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit status: 0, or 1 if an image was refused, or 2 if the call was wrong.
+        The exit status: 0, 1 if an image was refused, or 2 if the call was wrong.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # the encoding of the terminal may lack a character
-    given = sys.argv[1:] if arguments is None else list(arguments)
+    given = (sys.argv[1:] if arguments is None else list(arguments)) or ["--help"]
     parser = _make_parser(given)
-    if not given:
-        parser.print_help()
-        return 0
-    options = None
+    options = argparse.Namespace(parser=parser)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)  # the same remark may concern several images
             warnings.showwarning = lambda message, *_, **__: complain(str(message))
             options = parser.parse_args(given)
-            _check_kernels()
-            return int(options.run(options))
+            return _run(options)
     except KeyboardInterrupt:
         complain("interrupted")
         return 130
@@ -77,7 +74,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
         return 141
     except Exception as error:
-        return _report(error, parser if options is None else options.parser)
+        return _report(error, options.parser)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Run a command with the kernels that were chosen and a progress bar, and return the exit status."""
+    from radoncdt.cli.progress import Bar
+
+    _check_kernels()
+    with Bar() as options.on_progress:
+        return options.run(options) or 0
 
 
 def _report(error: Exception, parser: Parser) -> int:
@@ -108,9 +114,10 @@ def _report(error: Exception, parser: Parser) -> int:
 def _make_parser(arguments: Sequence[str]) -> Parser:
     """Make the parser of all commands. Only the command that is called gets its options, so that no other is loaded."""
     parser = Parser(prog="radoncdt", description=DESCRIPTION)
+    parser.set_defaults(run=lambda _: parser.print_help(), parser=parser)
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and the kernels in use, and exit")
     commands = parser.add_subparsers(metavar="COMMAND")
-    called = next(iter(arguments), None)  # --help and --version end the program
+    called = arguments[0]  # --help and --version end the program
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
         if name == called:

@@ -1,6 +1,6 @@
 """Tables of ``radoncdt reproduce`` on the terminal: our figures, and the published ones below them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
 from radoncdt._extras import require
@@ -8,9 +8,11 @@ from radoncdt.reproduction import Cell, Outcome, Summary, Trial, labels
 from radoncdt.reproduction.measurement import NOTABLE
 from radoncdt.reproduction.tables import TABLES
 
+__all__ = ["print_tables"]
+
 _WIDTH = 100  # columns where the output is not a terminal
-_STYLES = {-1: "bold red", 0: "bold", 1: "bold green"}
-_DIM = "not bold default dim"
+_STYLES = {-1: "bold red", 0: "bold", 1: "bold green"}  # styles of our figures, by their flag
+_DIM = "not bold default dim"  # the style of published figures
 
 _CELLS = (
     "\nOurs: mean over the draws ± standard deviation within a draw; size: images per class.\n"
@@ -19,7 +21,7 @@ _CELLS = (
 )
 _TRIALS = "\nRobustness: accuracy of the nearest training image, mean over the repetitions; below, the authors' figure."
 
-_Table = Any  # of rich, which is loaded when something is printed
+_Table = Any  # a table of rich, which is loaded when something is printed
 
 
 def print_tables(outcome: Outcome, file: TextIO) -> None:
@@ -35,81 +37,91 @@ def print_tables(outcome: Outcome, file: TextIO) -> None:
         console.print(_TRIALS)
 
 
-def _make_tables(outcome: Outcome) -> list[_Table]:
-    tables = []
+def _make_tables(outcome: Outcome) -> Iterator[_Table]:
+    """Yield the tables of all parts that were measured."""
     if outcome.checks:
-        tables.append(_show_table1(outcome))
+        yield _make_table1(outcome)
     for name in TABLES:
         for protocol in outcome.choice.protocols:
             if cells := outcome.select_cells(name, protocol):
-                show = _show_nearest if name == "table2" else _show_folds
-                tables.append(show(f"{labels.TABLES[name]}, {protocol}", cells))
+                make = _make_nearest if name == "table2" else _make_folds
+                yield make(f"{labels.TABLES[name]}, {protocol}", cells)
     if any(pairs for _, pairs in outcome.comparisons):
-        tables.append(_show_variants(outcome))
+        yield _make_variants(outcome)
     nearest = [s for s in outcome.trials if s.measurand.k == 1 and not s.measurand.varied]
     for title, is_digits in (("symbols", False), ("digits", True)):
         if chosen := [s for s in nearest if (s.measurand.dataset == "linmnist10") == is_digits]:
-            tables.append(_show_trials(f"Robustness, {title}", chosen))
-    return tables
+            yield _make_trials(f"Robustness, {title}", chosen)
 
 
-def _new_table(title: str, *columns: str, left: int = 0) -> _Table:
-    """A table without rows, whose first columns are aligned to the left."""
+def _make_table(title: str, *columns: str, left: int = 0) -> _Table:
+    """Return a table without rows, whose first columns are aligned to the left."""
     table = require("rich.table", "printing tables").Table(title=title, title_justify="left", title_style="bold")
     for i, name in enumerate(columns):
         table.add_column(name, justify="left" if i < left else "right")
     return table
 
 
-def _new_text(*parts: tuple[str, str]) -> Any:
-    """Lines of text, each with a style."""
-    text = require("rich.text", "printing tables").Text
-    return text("\n").join(text(content, style=style) for content, style in parts)
+def _make_grid(title: str, corner: str, texts: Mapping[tuple[str, str], str], *, left: int = 0) -> _Table:
+    """Return a table of texts by row and column, in the order in which these appear."""
+    columns = list(dict.fromkeys(column for _, column in texts))
+    table = _make_table(title, corner, *columns, left=left)
+    for row in dict.fromkeys(row for row, _ in texts):
+        table.add_row(row, *(texts.get((row, column), "") for column in columns))
+    return table
 
 
-def _show_cell(summary: Summary[Cell] | None) -> Any:
-    if summary is None:
-        return ""
-    lines = [(labels.format_figure(summary.mean, summary.std), _STYLES[summary.flag])]
+def _make_nearest(title: str, cells: Sequence[Summary[Cell]]) -> _Table:
+    """Return a table with one row per number of angles."""
+    texts = {(str(s.measurand.n_angles), labels.label_column(s.measurand)): _format_cell(s) for s in cells}
+    return _make_grid(title, "angles", texts)
+
+
+def _make_trials(title: str, trials: Sequence[Summary[Trial]]) -> _Table:
+    """Return a table with one row per method, and the authors' figures below ours."""
+    texts = {}
+    for summary in trials:
+        trial = summary.measurand
+        authors = f"\n[{_DIM}]{summary.paper.mean:.3f}[/]" if summary.paper else ""
+        place = labels.METHODS[trial.method], f"{labels.SETS[trial.dataset]}\n{trial.n_train}"
+        texts[place] = f"[bold]{summary.mean:.3f}[/]{authors}"
+    return _make_grid(title, "method", texts, left=1)
+
+
+def _make_folds(title: str, cells: Sequence[Summary[Cell]]) -> _Table:
+    """Return a table with one row per class size and number of angles."""
+    table = _make_table(title, "size", *labels.FEATURES.values(), "angles")
+    texts = {(s.measurand.class_size, s.measurand.feature, s.measurand.n_angles): _format_cell(s) for s in cells}
+    counts = list(dict.fromkeys(n_angles for _, _, n_angles in texts if n_angles is not None))
+    for size in dict.fromkeys(size for size, _, _ in texts):
+        first = f"{size:,}", texts.get((size, "euclidean", None), "")
+        for n_angles in counts:
+            transforms = [texts.get((size, feature, n_angles), "") for feature in ("rcdt", "mnrcdt")]
+            table.add_row(*first, *transforms, str(n_angles))
+            first = "", ""
+        table.add_section()
+    return table
+
+
+def _format_cell(summary: Summary[Cell]) -> str:
+    """Return our figure and the paper's below it, with the styles of rich."""
+    ours, style = labels.format_figure(summary.mean, summary.std), _STYLES[summary.flag]
     if summary.fold_maximum is not None:
-        lines.append((f"max {summary.fold_maximum:.3f}", _STYLES[summary.flag]))
-    if summary.paper:
-        lines.append((f"paper {labels.format_printed(summary.paper)}", _DIM))
-    return _new_text(*((text.replace(" ± ", "±"), style) for text, style in lines))
+        ours += f"\nmax {summary.fold_maximum:.3f}"
+    paper = f"\n[{_DIM}]paper {labels.format_printed(summary.paper)}[/]" if summary.paper else ""
+    return f"[{style}]{ours}[/]{paper}".replace(" ± ", "±")
 
 
-def _show_nearest(title: str, cells: Sequence[Summary[Cell]]) -> _Table:
-    places = {(s.measurand.n_angles, labels.label_column(s.measurand)): s for s in cells}
-    columns = list(dict.fromkeys(column for _, column in places))
-    table = _new_table(title, "angles", *columns)
-    for n_angles in dict.fromkeys(n_angles for n_angles, _ in places):
-        table.add_row(str(n_angles), *(_show_cell(places.get((n_angles, column))) for column in columns))
-    return table
-
-
-def _show_folds(title: str, cells: Sequence[Summary[Cell]]) -> _Table:
-    table = _new_table(title, "size", *labels.FEATURES.values(), "angles")
-    places = {(s.measurand.class_size, s.measurand.feature, s.measurand.n_angles): s for s in cells}
-    counts = list(dict.fromkeys(n_angles for _, _, n_angles in places if n_angles is not None))
-    for size in dict.fromkeys(size for size, _, _ in places):
-        for i, n_angles in enumerate(counts):
-            pixels = _show_cell(places.get((size, "euclidean", None))) if i == 0 else ""
-            transforms = [_show_cell(places.get((size, feature, n_angles))) for feature in ("rcdt", "mnrcdt")]
-            is_last = i == len(counts) - 1
-            table.add_row(f"{size:,}" if i == 0 else "", pixels, *transforms, str(n_angles), end_section=is_last)
-    return table
-
-
-def _show_table1(outcome: Outcome) -> _Table:
-    table = _new_table("Table 1: largest error in pixels", "transformation", "of points", "of an image", left=1)
+def _make_table1(outcome: Outcome) -> _Table:
+    table = _make_table("Table 1: largest error in pixels", "transformation", "of points", "of an image", left=1)
     for check in outcome.checks:
         errors = f"{check.points_error:.1e}", f"{check.image_error:.3f}"
         table.add_row(check.transformation, *errors, style="" if check.holds else "red")
     return table
 
 
-def _show_variants(outcome: Outcome) -> _Table:
-    table = _new_table("What matters in the protocol", "", "as published", "otherwise", "largest difference", left=3)
+def _make_variants(outcome: Outcome) -> _Table:
+    table = _make_table("What matters in the protocol", "", "as published", "otherwise", "largest difference", left=3)
     for variant, pairs in outcome.comparisons:
         if pairs:
             worst, other = max(pairs, key=lambda pair: abs(pair[1].mean - pair[0].mean))
@@ -119,19 +131,3 @@ def _show_variants(outcome: Outcome) -> _Table:
             change = f"{worst.mean:.3f} → {other.mean:.3f}\n{place}"
             table.add_row(variant.title, variant.published, variant.otherwise, change)
     return table
-
-
-def _show_trials(title: str, trials: Sequence[Summary[Trial]]) -> _Table:
-    places = {(s.measurand.method, s.measurand.dataset, s.measurand.n_train): s for s in trials}
-    columns = list(dict.fromkeys((dataset, n_train) for _, dataset, n_train in places))
-    table = _new_table(title, "method", *(f"{labels.SETS[name]}\n{n}" for name, n in columns), left=1)
-    for method in dict.fromkeys(method for method, _, _ in places):
-        table.add_row(labels.METHODS[method], *(_show_trial(places.get((method, *column))) for column in columns))
-    return table
-
-
-def _show_trial(summary: Summary[Trial] | None) -> Any:
-    if summary is None:
-        return ""
-    authors = [(f"{summary.paper.mean:.3f}", _DIM)] if summary.paper else []
-    return _new_text((f"{summary.mean:.3f}", "bold"), *authors)

@@ -1,11 +1,12 @@
 """``radoncdt catalogue``: one action per task."""
 
 import argparse
+import os
 import shlex
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from radoncdt import _threads
 from radoncdt._text import shorten
@@ -13,13 +14,14 @@ from radoncdt._validation import ArgumentValueError
 from radoncdt.catalogue import Added, Catalogue, DamagedEntryWarning
 from radoncdt.catalogue.calibration import DEFAULT_N_MARKS, MIN_ENTRIES, MIN_MARKS
 from radoncdt.catalogue.metadata import ENTRY_COLUMNS, MAX_CELL_LENGTH, read_table
-from radoncdt.catalogue.paths import find_file
+from radoncdt.catalogue.records import find_file
 from radoncdt.catalogue.schema import VERSION
 from radoncdt.cli.inputs import list_files
 from radoncdt.cli.messages import complain, say, suggest
-from radoncdt.cli.options import add_ink_options, add_jobs_option, read_ink_options, whole_number
-from radoncdt.cli.outputs import check_output, write_bytes
-from radoncdt.cli.progress import Bar
+from radoncdt.cli.options import add_count, add_ink_options, add_jobs_option, read_ink_options, whole_number
+from radoncdt.cli.outputs import ANY, check_outputs, write_bytes
+
+__all__ = ["EPILOG", "add_options", "explain_missing_p_values", "run"]
 
 EPILOG = """\
 A catalogue is one file. It keeps descriptors and small pictures of the images; the image files stay where they are.
@@ -36,82 +38,11 @@ examples:
   radoncdt catalogue migrate marks.db
 """
 
-
-class _Action(NamedTuple):
-    """An action of the command."""
-
-    summary: str
-    run: Callable[[argparse.Namespace], int]
-    add_options: Callable[[argparse.ArgumentParser], None] | None = None
-    epilog: str = ""
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the actions of the command."""
-    actions = parser.add_subparsers(metavar="ACTION")
-    for name, action in _ACTIONS.items():
-        description = f"{action.summary[0].upper()}{action.summary[1:]}."
-        made = actions.add_parser(name, help=action.summary, description=description, epilog=action.epilog)
-        made.add_argument("catalogue", type=Path, metavar="DB", help="the file of the catalogue")
-        made.set_defaults(run=action.run, parser=made)
-        if action.add_options is not None:
-            action.add_options(made)
-
-
-def run(options: argparse.Namespace) -> int:
-    """Print the help if no action is given."""
-    options.parser.print_help()
-    return 0
-
-
-# ---------------------------------------------------------------- opening and calibrating
-
-
-def _open_for_writing(path: Path, *, create: bool = False) -> Catalogue:
-    """Open a catalogue for writing, and report the migration of an old one."""
-    if path.exists() or not create:
-        _migrate_file(path, report=complain)
-    return Catalogue(path, create=create, write=True)
-
-
-def _migrate_file(path: Path, report: Callable[[str], None]) -> bool:
-    """Migrate an old catalogue, and report where the old file is kept. Return whether there was anything to do."""
-    with Bar() as bar:
-        backup = Catalogue.migrate(path, on_progress=bar)
-    if backup is not None:
-        report(f"{path}: migrated to schema {VERSION}; the old file is kept as {backup}")
-    return backup is not None
-
-
-def explain_missing_p_values(catalogue: Catalogue, path: Path) -> str:
-    """Say why a catalogue that is not calibrated has no p-values, and what to do about it."""
-    if not catalogue.can_be_calibrated:
-        return f"The catalogue has fewer than {MIN_ENTRIES} entries, too few for p-values."
-    command = f"radoncdt catalogue calibrate {shlex.quote(str(path))}"
-    return f"The catalogue is not calibrated, so no p-values are shown; run `{command}`."
-
-
-def _calibrate_if_outdated(options: argparse.Namespace, catalogue: Catalogue, bar: Bar) -> int:
-    """Calibrate a catalogue that has enough entries and no current calibration. Return the exit status."""
-    if catalogue.calibrated or not catalogue.can_be_calibrated:
-        return 0
-    try:
-        n_marks = catalogue.calibrate(n_jobs=options.jobs, on_progress=bar)
-    except KeyboardInterrupt:
-        bar.close()
-        complain(f"interrupted; the images are stored. {explain_missing_p_values(catalogue, options.catalogue)}")
-        return 130
-    say(f"{options.catalogue}: calibrated with {n_marks:,} marks")
-    return 0
-
-
-# ---------------------------------------------------------------- add
-
 _ADD_EPILOG = f"""\
 Images whose content is already in the catalogue are not read again, whatever their names are. After an interruption
 the same command therefore resumes where it stopped. Files that cannot be read are named with the reason; the others are
-added, and the exit status is 1. At the end, the catalogue is calibrated if it has at least 30 entries and its
-calibration is missing or outdated, which takes up to a minute. Searches need the calibration for p-values.
+added, and the exit status is 1. At the end, the catalogue is calibrated if it has at least {MIN_ENTRIES} entries and
+its calibration is missing or outdated, which takes up to a minute. Searches need the calibration for p-values.
 
 The metadata table is a CSV file. Its first line has the titles, one of which is "file": the path below the folder, the
 name, or the name without its ending. motif, place, reference and link are text; date is a year (1475, c. 1475,
@@ -123,47 +54,136 @@ examples:
   radoncdt catalogue add marks.db photographs/ --kind watermark --jobs 4
 """
 
+_EXPORT_EPILOG = """\
+.csv and .json files have one row per entry. An .npz file also has the descriptors; radoncdt.Descriptors.load reads it.
+Spreadsheet programs treat a text that begins with =, +, - or @ as a formula. In the .csv file, an apostrophe precedes
+such a text. The actions add and update remove it, so that an exported table restores every cell.
+"""
 
-def _add_add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("images", type=Path, nargs="+", metavar="DIR", help="folders of images, or image files")
-    parser.add_argument("--metadata", type=Path, metavar="FILE.csv", help="a table of metadata of the images")
-    parser.add_argument("--no-calibrate", action="store_true", help="do not calibrate the catalogue at the end")
-    add_jobs_option(parser, "processes")
-    parser.add_argument("--dask", metavar="ADDRESS", help="read images on a Dask cluster, such as tcp://10.0.0.1:8786")
-    add_ink_options(parser)
+_CALIBRATE_EPILOG = """\
+Marks of the catalogue are redrawn with slightly bent lines and searched for among the others: how prominent is the best
+match if the mark is not there? The smallest p-value is 1/(N + 1), where N is at most the number of entries. Entries
+with the same reference are taken to be the same mark. A calibration is outdated once half of the entries have changed.
+"""
+
+_MIGRATE_EPILOG = """\
+Older catalogues stay searchable as they are. Commands that change a catalogue migrate it first, so this action is only
+needed to choose the moment. The old file is kept beside the new one. An interruption leaves the catalogue as it was.
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the actions of the command, each with its arguments."""
+    actions = parser.add_subparsers(metavar="ACTION")
+
+    def add_action(run: Callable[[argparse.Namespace], int | None], summary: str, epilog: str = "") -> Any:
+        name = run.__name__.lstrip("_")
+        description = f"{summary[0].upper()}{summary[1:]}."
+        action = actions.add_parser(name, help=summary, description=description, epilog=epilog)
+        action.set_defaults(run=run, parser=action)
+        action.add_argument("catalogue", type=Path, metavar="DB", help="the file of the catalogue")
+        return action
+
+    add = add_action(_add, "read images into a catalogue, which is created if it does not exist", _ADD_EPILOG)
+    add.add_argument("images", type=Path, nargs="+", metavar="DIR", help="folders of images, or image files")
+    add.add_argument("--metadata", type=Path, metavar="FILE.csv", help="a table of metadata of the images")
+    add.add_argument("--no-calibrate", action="store_true", help="do not calibrate the catalogue at the end")
+    add_jobs_option(add, "processes")
+    add.add_argument("--dask", metavar="ADDRESS", help="read images on a Dask cluster, such as tcp://10.0.0.1:8786")
+    add_ink_options(add)
+
+    list_ = add_action(_list, "list entries and their metadata")
+    list_.add_argument("--where", metavar="SQL", help="only entries for which a condition on the metadata holds")
+    text = "list the files that could not be read instead, with the reasons"
+    list_.add_argument("--failures", action="store_true", help=text)
+
+    show = add_action(_show, "show all metadata of an entry")
+    show.add_argument("number", type=whole_number, metavar="ENTRY", help="the number of the entry")
+    show.add_argument("--picture", type=Path, metavar="FILE.png", help="write a small picture of its ink")
+
+    remove = add_action(_remove, "remove entries; the image files stay where they are")
+    remove.add_argument("numbers", type=whole_number, nargs="+", metavar="ENTRY", help="the numbers of the entries")
+
+    update = add_action(_update, "change the metadata of entries")
+    text = "a table of metadata, as for add; empty cells change nothing"
+    update.add_argument("--metadata", type=Path, required=True, metavar="FILE.csv", help=text)
+
+    export = add_action(_export, "write a catalogue to a file that other programs read", _EXPORT_EPILOG)
+    export.add_argument("out", type=Path, metavar="FILE", help="the file to write, which ends in .csv, .json or .npz")
+    export.add_argument("--skip-damaged", action="store_true", help="leave out damaged entries, and name them")
+    export.add_argument("--force", action="store_true", help="replace an existing file")
+
+    add_action(_check, "verify every row of a catalogue, and every file that an entry was read from")
+
+    summary = "calibrate a catalogue with its own marks, so that searches yield p-values"
+    calibrate = add_action(_calibrate, summary, _CALIBRATE_EPILOG)
+    add_count(calibrate, "--marks", DEFAULT_N_MARKS, f"number of marks to search for, at least {MIN_MARKS}")
+    add_jobs_option(calibrate)
+
+    add_action(_migrate, "migrate a catalogue of an earlier version to the newest schema", _MIGRATE_EPILOG)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print the help if no action is given."""
+    options.parser.print_help()
+
+
+# ---------------------------------------------------------------- opening and calibrating
+
+
+def _open_for_writing(options: argparse.Namespace, *, create: bool = False) -> Catalogue:
+    """Open a catalogue for writing, and report the migration of an old one."""
+    if options.catalogue.exists() or not create:
+        _migrate_file(options, complain)
+    return Catalogue(options.catalogue, create=create, write=True)
+
+
+def _migrate_file(options: argparse.Namespace, report: Callable[[str], None]) -> bool:
+    """Migrate an old catalogue, report where the old file is kept, and return whether there was anything to do."""
+    backup = Catalogue.migrate(options.catalogue, on_progress=options.on_progress)
+    if backup is not None:
+        report(f"{options.catalogue}: migrated to schema {VERSION}; the old file is kept as {backup}")
+    return backup is not None
+
+
+def explain_missing_p_values(catalogue: Catalogue, path: Path) -> str:
+    """Say why a catalogue that is not calibrated has no p-values, and what to do about it."""
+    if not catalogue.can_be_calibrated:
+        return f"The catalogue has fewer than {MIN_ENTRIES} entries, too few for p-values."
+    command = f"radoncdt catalogue calibrate {shlex.quote(str(path))}"
+    return f"The catalogue is not calibrated, so no p-values are shown; run `{command}`."
+
+
+# ---------------------------------------------------------------- actions
 
 
 def _add(options: argparse.Namespace) -> int:
     ink = read_ink_options(options)
     _threads.count_workers(options.jobs, 0)  # this and the next checks come before a catalogue is created
     for path in options.images:
-        if not path.exists() and not path.is_symlink():
+        if not os.path.lexists(path):
             raise ArgumentValueError("images", f"must be a folder or a file, got {path}, which does not exist")
     list_files("images", options.images)
     if options.metadata is not None:
         read_table(options.metadata)
-    with Bar() as bar, _open_for_writing(options.catalogue, create=True) as catalogue:
+    with _open_for_writing(options, create=True) as catalogue:
         columns = catalogue.columns
         added = catalogue.add(
             options.images,
             metadata=options.metadata,
             n_jobs=options.jobs,
             dask=options.dask,
-            on_progress=bar,
+            on_progress=options.on_progress,
             **ink,
         )
-        bar.close()
         _report_new_columns(columns, catalogue.columns)
         _report_added(options, added, len(catalogue))
-        status = 1 if added.failures else 0
-        if not options.no_calibrate:
-            return _calibrate_if_outdated(options, catalogue, bar) or status
-        if catalogue.can_be_calibrated and not catalogue.calibrated:
-            complain(explain_missing_p_values(catalogue, options.catalogue))
-    return status
+        interrupted = _calibrate_if_outdated(options, catalogue)
+    return 130 if interrupted else 1 if added.failures else 0
 
 
 def _report_added(options: argparse.Namespace, added: Added, n_entries: int) -> None:
+    """Report what was added, and what was not, with the reasons."""
     for failure in added.failures:
         complain(f"{failure.file}: {failure.reason}")
     for name in added.unused:
@@ -186,78 +206,59 @@ def _report_new_columns(before: list[str], after: list[str]) -> None:
             complain(f"{name!r} is a new metadata column{suggest(name, before)}")
 
 
-# ---------------------------------------------------------------- list, show
+def _calibrate_if_outdated(options: argparse.Namespace, catalogue: Catalogue) -> bool:
+    """Calibrate a catalogue that has enough entries and no current calibration. Return whether it was interrupted."""
+    if catalogue.calibrated or not catalogue.can_be_calibrated:
+        return False
+    if options.no_calibrate:
+        complain(explain_missing_p_values(catalogue, options.catalogue))
+        return False
+    try:
+        n_marks = catalogue.calibrate(n_jobs=options.jobs, on_progress=options.on_progress)
+    except KeyboardInterrupt:
+        options.on_progress.close()
+        complain(f"interrupted; the images are stored. {explain_missing_p_values(catalogue, options.catalogue)}")
+        return True
+    say(f"{options.catalogue}: calibrated with {n_marks:,} marks")
+    return False
 
 
-def _add_list_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--where", metavar="SQL", help="only entries for which a condition on the metadata holds")
-    parser.add_argument(
-        "--failures", action="store_true", help="list the files that could not be read instead, with the reasons"
-    )
-
-
-def _list(options: argparse.Namespace) -> int:
+def _list(options: argparse.Namespace) -> None:
     with Catalogue(options.catalogue) as catalogue:
         if options.failures:
             for file, reason in catalogue.failures():
                 say(f"{file}: {reason}")
-            return 0
+            return
         entries = catalogue.entries(options.where)
     for entry in entries:
         known = [f"{name}: {value}" for name, value in entry.items() if name not in ENTRY_COLUMNS and value is not None]
         say("  ".join([str(entry["entry"]), entry["file"], *map(shorten, known)]))
     if not entries:
         complain(f"{options.catalogue}: no entry {'fulfils the condition' if options.where else 'has been added yet'}")
-    return 0
 
 
-def _add_show_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("number", type=whole_number, metavar="ENTRY", help="the number of the entry")
-    parser.add_argument("--picture", type=Path, metavar="FILE.png", help="write a small picture of its ink")
-
-
-def _show(options: argparse.Namespace) -> int:
+def _show(options: argparse.Namespace) -> None:
     with Catalogue(options.catalogue) as catalogue:
         thumbnail, ink = catalogue.thumbnail(options.number), catalogue.ink_options(options.number)
         entry = catalogue.entry(options.number)
         file = find_file(entry["file"], catalogue.path.parent)
-    check_output(options.picture, "picture", endings=[".png"], inputs=[file])
-    for name, value in entry.items():
-        if value not in (None, ""):
-            say(f"{name:18} {value}")
-    say(f"{'ink':18} {', '.join(f'{name} {value}' for name, value in ink.items())}")
+    check_outputs(options, [file], picture=[".png"])
+    shown = entry | {"ink": ", ".join(f"{name} {value}" for name, value in ink.items()), "picture": options.picture}
     if options.picture is not None:
         write_bytes(options.picture, thumbnail)
-        say(f"{'picture':18} {options.picture}")
-    return 0
+    for name, value in shown.items():
+        if value not in (None, ""):
+            say(f"{name:18} {value}")
 
 
-# ---------------------------------------------------------------- remove, update
-
-
-def _add_remove_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("numbers", type=whole_number, nargs="+", metavar="ENTRY", help="the numbers of the entries")
-
-
-def _remove(options: argparse.Namespace) -> int:
-    with _open_for_writing(options.catalogue) as catalogue:
+def _remove(options: argparse.Namespace) -> None:
+    with _open_for_writing(options) as catalogue:
         catalogue.remove(options.numbers)
         say(f"{options.catalogue}: {len(set(options.numbers)):,} removed; {len(catalogue):,} entries")
-    return 0
-
-
-def _add_update_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--metadata",
-        type=Path,
-        required=True,
-        metavar="FILE.csv",
-        help="a table of metadata, as for add; empty cells change nothing",
-    )
 
 
 def _update(options: argparse.Namespace) -> int:
-    with _open_for_writing(options.catalogue) as catalogue:
+    with _open_for_writing(options) as catalogue:
         columns = catalogue.columns
         n_changed, unused = catalogue.update(options.metadata)
         n_entries = len(catalogue)
@@ -268,23 +269,8 @@ def _update(options: argparse.Namespace) -> int:
     return 1 if unused else 0
 
 
-# ---------------------------------------------------------------- export, check
-
-_EXPORT_EPILOG = """\
-.csv and .json files have one row per entry. An .npz file also has the descriptors; radoncdt.Descriptors.load reads it.
-Spreadsheet programs take a text that begins with =, +, - or @ for a formula. In the .csv file such a text gets an
-apostrophe in front. The actions add and update remove it, so that an exported table restores every cell.
-"""
-
-
-def _add_export_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("out", type=Path, metavar="FILE", help="the file to write, which ends in .csv, .json or .npz")
-    parser.add_argument("--skip-damaged", action="store_true", help="leave out damaged entries, and name them")
-    parser.add_argument("--force", action="store_true", help="replace an existing file")
-
-
 def _export(options: argparse.Namespace) -> int:
-    check_output(options.out, "out", inputs=[options.catalogue])
+    check_outputs(options, [options.catalogue], out=ANY)
     if options.out.exists() and not options.force:
         raise ArgumentValueError("out", f"must not exist yet, got {options.out}; --force replaces it")
     with Catalogue(options.catalogue) as catalogue, warnings.catch_warnings(record=True) as caught:
@@ -296,8 +282,8 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    with Bar() as bar, Catalogue(options.catalogue) as catalogue:
-        problems = catalogue.check(on_progress=bar)
+    with Catalogue(options.catalogue) as catalogue:
+        problems = catalogue.check(on_progress=options.on_progress)
         n_entries = len(catalogue)
     for problem in problems:
         say(f"{'catalogue' if problem.entry is None else f'entry {problem.entry}'}: {problem.what}")
@@ -306,64 +292,12 @@ def _check(options: argparse.Namespace) -> int:
     return 1 if problems else 0
 
 
-# ---------------------------------------------------------------- calibrate, migrate
-
-_CALIBRATE_EPILOG = """\
-Marks of the catalogue are redrawn with slightly bent lines and searched for among the others: how prominent is the best
-match if the mark is not there? The smallest p-value is 1/(N + 1), where N is at most the number of entries. Entries
-with the same reference are taken to be the same mark. A calibration is outdated once half of the entries have changed.
-"""
-
-
-def _add_calibrate_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--marks",
-        type=whole_number,
-        default=DEFAULT_N_MARKS,
-        metavar="N",
-        help=f"number of marks to search for, at least {MIN_MARKS} (default %(default)s)",
-    )
-    add_jobs_option(parser)
-
-
-def _calibrate(options: argparse.Namespace) -> int:
-    with Bar() as bar, _open_for_writing(options.catalogue) as catalogue:
-        n_marks = catalogue.calibrate(n_marks=options.marks, n_jobs=options.jobs, on_progress=bar)
+def _calibrate(options: argparse.Namespace) -> None:
+    with _open_for_writing(options) as catalogue:
+        n_marks = catalogue.calibrate(n_marks=options.marks, n_jobs=options.jobs, on_progress=options.on_progress)
     say(f"{options.catalogue}: calibrated with {n_marks:,} marks")
-    return 0
 
 
-_MIGRATE_EPILOG = """\
-Older catalogues stay searchable as they are. Commands that change a catalogue migrate it first, so this action is only
-needed to choose the moment. The old file is kept beside the new one. An interruption leaves the catalogue as it was.
-"""
-
-
-def _migrate(options: argparse.Namespace) -> int:
-    if not _migrate_file(options.catalogue, report=say):
+def _migrate(options: argparse.Namespace) -> None:
+    if not _migrate_file(options, say):
         say(f"{options.catalogue}: already has the newest schema")
-    return 0
-
-
-_ACTIONS = {
-    "add": _Action(
-        "read images into a catalogue, which is created if it does not exist", _add, _add_add_options, _ADD_EPILOG
-    ),
-    "list": _Action("list entries and their metadata", _list, _add_list_options),
-    "show": _Action("show all metadata of an entry", _show, _add_show_options),
-    "remove": _Action("remove entries; the image files stay where they are", _remove, _add_remove_options),
-    "update": _Action("change the metadata of entries", _update, _add_update_options),
-    "export": _Action(
-        "write a catalogue to a file that other programs read", _export, _add_export_options, _EXPORT_EPILOG
-    ),
-    "check": _Action("verify every row of a catalogue, and every file that an entry was read from", _check),
-    "calibrate": _Action(
-        "calibrate a catalogue with its own marks, so that searches yield p-values",
-        _calibrate,
-        _add_calibrate_options,
-        _CALIBRATE_EPILOG,
-    ),
-    "migrate": _Action(
-        "migrate a catalogue of an earlier version to the newest schema", _migrate, epilog=_MIGRATE_EPILOG
-    ),
-}

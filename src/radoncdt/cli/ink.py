@@ -13,8 +13,10 @@ from radoncdt._files import write_atomically
 from radoncdt._validation import ArgumentValueError
 from radoncdt.cli.messages import say
 from radoncdt.cli.options import add_ink_options, read_ink_options
-from radoncdt.cli.outputs import check_different, check_figure, check_output, write_figure
+from radoncdt.cli.outputs import FIGURE, check_outputs, write_figure
 from radoncdt.ink import ink_steps
+
+__all__ = ["EPILOG", "add_options", "run"]
 
 EPILOG = """\
 examples:
@@ -33,15 +35,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--out", type=Path, metavar="FILE.png", help="write the ink as an image, dark on white")
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> None:
     """Run the command."""
     ink = read_ink_options(options)
     if options.show is None and options.out is None:
         raise ArgumentValueError("show", "or --out must be given")
-    inputs = [options.file, options.mask]
-    check_figure(options.show, "show", inputs=inputs)
-    check_output(options.out, "out", endings=[".png"], inputs=inputs)
-    check_different(out=options.out, show=options.show)
+    check_outputs(options, [options.file], out=[".png"], show=FIGURE)
     steps = ink_steps(options.file, **ink)
     found = steps[-1].image
     if options.show is not None:
@@ -49,7 +48,6 @@ def run(options: argparse.Namespace) -> int:
     if options.out is not None:
         write_atomically(options.out, partial(_save, found))
     say(f"{options.file}: {found.shape[1]} × {found.shape[0]} pixels, of which {np.mean(found > 0):.1%} are ink")
-    return 0
 
 
 def _save(ink: NDArray[np.float32], file: IO[bytes]) -> None:

@@ -14,7 +14,7 @@ from radoncdt._validation import ArgumentValueError
 from radoncdt.cli.messages import complain
 from radoncdt.ink import InkError, image_files, read_ink
 
-__all__ = ["Images", "add_files_argument", "list_files"]
+__all__ = ["add_files_argument", "list_files", "read_images"]
 
 
 def add_files_argument(parser: argparse.ArgumentParser) -> None:
@@ -23,42 +23,21 @@ def add_files_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def list_files(argument: str, paths: list[Path]) -> list[Path]:
-    """The image files among paths, and those in folders among them."""
+    """Return the image files among paths, and those in the folders among them; refuse paths without any."""
     files = image_files(paths)
     if not files:
         raise ArgumentValueError(argument, f"must be image files or folders of them, got {', '.join(map(str, paths))}")
     return files
 
 
-class Images:
-    """Iterates over image files: yields the path and the ink of each one, and complains about those without ink.
-
-    Parameters
-    ----------
-    paths : list of paths
-    ink : dict
-        Arguments of `radoncdt.ink.read_ink`.
-    on_progress : callable
-        See `radoncdt._typing.OnProgress`.
-    task : str
-        What is done with the images, in words.
-
-    Attributes
-    ----------
-    n_refused : int
-        How many files could not be read so far.
-    """
-
-    def __init__(self, paths: list[Path], ink: dict[str, Any], on_progress: OnProgress, task: str) -> None:
-        self._paths, self._ink, self._on_progress, self._task = paths, ink, on_progress, task
-        self.n_refused = 0
-
-    def __iter__(self) -> Iterator[tuple[Path, NDArray[np.float32]]]:
-        for path in track(self._paths, self._on_progress, self._task):
-            try:
-                image = read_ink(path, **self._ink)
-            except InkError as error:
-                self.n_refused += 1
-                complain(str(error))
-            else:
-                yield path, image
+def read_images(
+    paths: list[Path], ink: dict[str, Any], on_progress: OnProgress, task: str
+) -> Iterator[tuple[Path, NDArray[np.float32]]]:
+    """Yield the path and the ink of each image file. Complain about files that cannot be read, and skip them."""
+    for path in track(paths, on_progress, task):
+        try:
+            image = read_ink(path, **ink)
+        except InkError as error:
+            complain(str(error))
+        else:
+            yield path, image

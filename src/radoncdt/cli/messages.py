@@ -19,7 +19,7 @@ _RENAMED = {
     "protocols": ("protocol",),
     "reflections": ("no_mirror",),
 }
-"""Arguments of the library whose options have other names. Options leave out the prefix ``n_`` of all arguments."""
+"""Arguments of the library whose options have other names. The names of options never have the prefix ``n_``."""
 
 
 class CommandError(Exception):
@@ -44,34 +44,27 @@ class Parser(argparse.ArgumentParser):
 
     def refuse(self, error: "ArgumentError") -> NoReturn:
         """Report an invalid argument of the library under the name of its option."""
-        name = self._find_name(error.argument.partition("[")[0])
-        self.error(f"{name} {error.problem}" if name else str(error))
-
-    def _find_name(self, argument: str) -> str | None:
-        """The option, or the positional argument, that holds an argument of the library."""
+        argument = error.argument.partition("[")[0]
         wanted = argument.removeprefix("n_"), *_RENAMED.get(argument, ())
         for action in self._actions:
             if action.dest in wanted:
-                return action.option_strings[-1] if action.option_strings else str(action.metavar)
-        return None
+                name = action.option_strings[-1] if action.option_strings else str(action.metavar)
+                self.error(f"{name} {error.problem}")
+        self.error(str(error))
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
         """Parse all arguments, and refuse those that no option takes."""
         options, unknown = self.parse_known_args(args, namespace)
+        parser: Parser = options.parser
+        parser._check_options(unknown)
         if unknown:
-            parser: Parser = getattr(options, "parser", self)
-            parser._refuse_unknown(next((text for text in unknown if text.startswith("-")), unknown[0]))
+            parser.error(f"unexpected argument {unknown[0]!r}")
         return options
-
-    def _refuse_unknown(self, text: str) -> NoReturn:
-        name = text.partition("=")[0]
-        if not name.startswith("-"):
-            self.error(f"unexpected argument {name!r}")
-        known = [option for action in self._actions for option in action.option_strings]
-        self.error(f"{name} is not an option of `{self.prog}`{suggest(name, known)}")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse the arguments that are known; an error ends the program."""
+        if self._subparsers is None:  # the parser of a command or an action, and not one of those above it
+            self._check_options([text for text in args if text.startswith("--")])
         try:
             return super().parse_known_args(args, namespace)
         except argparse.ArgumentError as error:
@@ -79,22 +72,29 @@ class Parser(argparse.ArgumentParser):
             between = " " if error.message.startswith("must") else ": "
             self.error(f"{name}{between}{error.message}" if name else error.message)
 
+    def _check_options(self, texts: Iterable[str]) -> None:
+        """Refuse the first text that is meant to be an option but is not one, not even an abbreviated one."""
+        known = [option for action in self._actions for option in action.option_strings]
+        for text in texts:
+            name = text.partition("=")[0]
+            if name == "--":  # no options follow
+                return
+            if name.startswith("-") and " " not in name and not any(option.startswith(name) for option in known):
+                self.error(f"{name} is not an option of `{self.prog}`{suggest(name, known)}")
+
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuse a value that is not among the choices of an action."""
         if action.choices is None or value in action.choices:
             return
         names = list(map(str, action.choices))
         if action.nargs == argparse.PARSER:
-            self.error(f"{value!r} is not {_with_article(str(action.metavar).lower())}{suggest(value, names)}")
+            noun = "an action" if action.metavar == "ACTION" else "a command"
+            self.error(f"{value!r} is not {noun}{suggest(value, names)}")
         raise argparse.ArgumentError(action, f"must be one of {', '.join(names)}, got {value!r}{suggest(value, names)}")
 
 
-def _with_article(noun: str) -> str:
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
-
-
 def suggest(name: str, known: Iterable[str]) -> str:
-    """A question that follows a message about a mistyped name; empty if no known name is similar.
+    """Return a question to append to a message about a mistyped name; empty if no known name is similar.
 
     >>> from radoncdt.cli.messages import suggest
     >>> suggest("serach", ["search", "show"]), suggest("x", ["search"])
@@ -115,7 +115,7 @@ def complain(message: str) -> None:
 
 
 def _write(line: str, file: TextIO | None) -> None:
-    """Print a line, for which progress bars make room."""
+    """Print a line above the progress bar, if there is one."""
     if file is None:  # a program without a console
         return
     if "tqdm" in sys.modules:

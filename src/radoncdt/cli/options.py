@@ -13,26 +13,26 @@ from radoncdt.ink.options import DEFAULT_SPECKS, WATERMARK_THRESHOLD
 from radoncdt.matching.plausible import Plausible
 
 __all__ = [
-    "add_count_options",
+    "add_count",
+    "add_feature_options",
     "add_ink_options",
     "add_jobs_option",
     "add_map_options",
-    "add_robust_option",
     "make_limits",
     "make_type",
     "read_ink_options",
     "whole_number",
 ]
 
-Value = TypeVar("Value")
+_Value = TypeVar("_Value")
 
 # ---------------------------------------------------------------- types
 
 
-def make_type(expected: str, read: Callable[[str], Value]) -> Callable[[str], Value]:
+def make_type(expected: str, read: Callable[[str], _Value]) -> Callable[[str], _Value]:
     """Make the type of an option from a function that reads its text, or raises a ValueError."""
 
-    def parse(text: str) -> Value:
+    def parse(text: str) -> _Value:
         try:
             return read(text)
         except ValueError:
@@ -58,63 +58,46 @@ _region = make_type("four whole numbers x,y,w,h", _read_region)
 
 # ---------------------------------------------------------------- ink
 
+_INK_TYPES: dict[str, tuple[Callable[[str], Any], str]] = {
+    "kind": (str, f"{{{','.join(INK_KINDS)}}}"),
+    "ink": (str, f"{{{','.join(POLARITIES)}}}"),
+    "threshold": (_number, "T"),
+    "low": (_number, "T"),
+    "specks": (_number, "SHARE"),
+    "max_side": (whole_number, "N"),
+    "roi": (_region, "x,y,w,h"),
+    "mask": (Path, "FILE"),
+}
+"""The type and the placeholder of the option for each field of `InkOptions`."""
+
+_INK_HELP = {
+    "kind": "drawing: tracings, prints, rubbings, and ordinary photographs of a drawing; watermark: a watermark "
+    "photographed in transmitted light; grey: grey values are mass (default %(default)s)",
+    "ink": "whether the ink is darker or brighter than the paper; auto decides from the image (default %(default)s)",
+    "threshold": "drawing: the contrast of ink, from 0 (paper) to 1 (the darkest ink), by default Otsu's threshold; "
+    f"watermark: the strength of a line in standard deviations of the noise (default {WATERMARK_THRESHOLD:g})",
+    "low": "watermark: the strength of a line that continues a stronger one (default half of --threshold)",
+    "specks": "remove connected ink that is shorter than this share of the extent of all ink; 0 removes nothing "
+    f"(default {', '.join(f'{share:g} for kind {kind}' for kind, share in DEFAULT_SPECKS.items())})",
+    "max_side": "reduce larger images until no side is longer than N pixels (default 1024; kind grey has no limit)",
+    "roi": "read only this rectangle of each image: the column and row of its upper left pixel, its width and height",
+    "mask": "read only the pixels that are white in this image of the same size",
+}
+
 
 def add_ink_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of all commands that read images."""
     group = parser.add_argument_group("ink")
-    group.add_argument(
-        "--kind",
-        metavar=f"{{{','.join(INK_KINDS)}}}",
-        default=InkOptions.kind,
-        help="drawing: tracings, prints, rubbings, and ordinary photographs of a drawing; watermark: a watermark "
-        "photographed in transmitted light; grey: grey values are mass (default %(default)s)",
-    )
-    group.add_argument(
-        "--ink",
-        metavar=f"{{{','.join(POLARITIES)}}}",
-        default=InkOptions.ink,
-        help="whether the ink is darker or brighter than the paper; auto decides from the image (default %(default)s)",
-    )
-    group.add_argument(
-        "--threshold",
-        type=_number,
-        metavar="T",
-        help="drawing: the contrast of ink, from 0 (paper) to 1 (the darkest ink), by default Otsu's threshold; "
-        f"watermark: the strength of a line in standard deviations of the noise (default {WATERMARK_THRESHOLD:g})",
-    )
-    group.add_argument(
-        "--low",
-        type=_number,
-        metavar="T",
-        help="watermark: the strength of a line that continues a stronger one (default half of --threshold)",
-    )
-    group.add_argument(
-        "--specks",
-        type=_number,
-        metavar="SHARE",
-        help="remove connected ink that is shorter than this share of the extent of all ink; 0 removes nothing "
-        f"(default {', '.join(f'{share:g} for kind {kind}' for kind, share in DEFAULT_SPECKS.items())})",
-    )
-    group.add_argument(
-        "--max-side",
-        type=whole_number,
-        metavar="N",
-        help="reduce larger images until no side is longer than N pixels (default 1024; kind grey has no limit)",
-    )
     region = group.add_mutually_exclusive_group()
-    region.add_argument(
-        "--roi",
-        type=_region,
-        metavar="x,y,w,h",
-        help="read only this rectangle of each image: the column and row of its upper left pixel, its width and height",
-    )
-    region.add_argument(
-        "--mask", type=Path, metavar="FILE", help="read only the pixels that are white in this image of the same size"
-    )
+    for field in fields(InkOptions):
+        name, (kind, metavar) = field.name, _INK_TYPES[field.name]
+        option = f"--{name.replace('_', '-')}"
+        place = region if name in ("roi", "mask") else group
+        place.add_argument(option, type=kind, metavar=metavar, default=field.default, help=_INK_HELP[name])
 
 
 def read_ink_options(options: argparse.Namespace) -> dict[str, Any]:
-    """The arguments of `radoncdt.ink.read_ink`, after a check of all that can be checked without an image."""
+    """Return the arguments of `radoncdt.ink.read_ink`, after all checks that need no image."""
     settings = {field.name: getattr(options, field.name) for field in fields(InkOptions)}
     InkOptions(**settings)
     if options.mask is not None:
@@ -127,75 +110,57 @@ def read_ink_options(options: argparse.Namespace) -> dict[str, Any]:
 
 # ---------------------------------------------------------------- maps
 
+_LIMITS = {
+    "max_aspect": ("R", "whose scale factors differ by more than a factor R"),
+    "max_shear": ("DEG", "that shear by more than DEG degrees"),
+    "max_scale": ("F", "that change the size by more than a factor F"),
+}
+"""The placeholder of the option for each limit, and the maps that it rejects."""
+
 
 def add_map_options(parser: argparse.ArgumentParser, limits: Plausible, *, all_limits: bool = False) -> None:
     """Add the options of all commands that move images. `limits` has the defaults."""
     group = parser.add_argument_group("maps")
     group.add_argument("--no-mirror", action="store_true", help="reject maps that mirror")
-
-    def add_limit(name: str, metavar: str, text: str, default: float | None) -> None:
+    for name in _LIMITS if all_limits else ("max_aspect", "max_shear"):
+        metavar, rejected = _LIMITS[name]
+        default = getattr(limits, name)
         shown = "none" if default is None else f"{default:g}"
-        text = f"reject maps {text}; none lifts the limit (default {shown})"
-        group.add_argument(name, type=_limit, default=default, metavar=metavar, help=text)
-
-    add_limit("--max-aspect", "R", "whose scale factors differ by more than a factor R", limits.max_aspect)
-    add_limit("--max-shear", "DEG", "that shear by more than DEG degrees", limits.max_shear)
+        text = f"reject maps {rejected}; none lifts the limit (default {shown})"
+        group.add_argument(f"--{name.replace('_', '-')}", type=_limit, default=default, metavar=metavar, help=text)
     if all_limits:
-        add_limit("--max-scale", "F", "that change the size by more than a factor F", limits.max_scale)
-        group.add_argument(
-            "--similarity",
-            action="store_true",
-            help="reject maps that are not similarities, such as shears",
-        )
+        group.add_argument("--similarity", action="store_true", help="reject maps that are not similarities")
 
 
 def make_limits(options: argparse.Namespace) -> Plausible:
-    """The limits that the options of `add_map_options` set."""
-    return Plausible(
-        max_aspect=options.max_aspect,
-        max_shear=options.max_shear,
-        max_scale=getattr(options, "max_scale", None),
-        similarity=getattr(options, "similarity", False),
-        reflections=not options.no_mirror,
-    )
+    """Return the limits that the options of `add_map_options` set."""
+    given = {name: getattr(options, name) for name in (*_LIMITS, "similarity") if hasattr(options, name)}
+    return Plausible(reflections=not options.no_mirror, **given)
 
 
 # ---------------------------------------------------------------- computation
 
 
-def add_count_options(parser: Any, n_angles: int, n_levels: int) -> None:
-    """Add the numbers of angles and levels, with their defaults."""
-    parser.add_argument(
-        "--angles",
-        type=whole_number,
-        default=n_angles,
-        metavar="N",
-        help="number of directions on the half circle (default %(default)s)",
-    )
-    parser.add_argument(
-        "--levels",
-        type=whole_number,
-        default=n_levels,
-        metavar="N",
-        help="number of levels of the quantile functions (default %(default)s)",
-    )
+def add_count(parser: Any, name: str, default: int, text: str) -> None:
+    """Add an option that takes a whole number. Its help is `text`, followed by the default."""
+    parser.add_argument(name, type=whole_number, default=default, metavar="N", help=f"{text} (default %(default)s)")
 
 
 def add_jobs_option(parser: Any, workers: str = "threads") -> None:
     """Add the number of workers."""
-    parser.add_argument(
-        "--jobs",
-        type=whole_number,
-        default=-1,
-        metavar="N",
-        help=f"number of {workers} (default %(default)s, one per core)",
-    )
+    add_count(parser, "--jobs", -1, f"number of {workers}; -1 means one per core")
 
 
-def add_robust_option(parser: Any) -> None:
-    """Add the choice of robust features."""
-    parser.add_argument(
-        "--robust",
-        action="store_true",
-        help="robust normalisation, which specks hardly affect: robust moments, without the outermost levels",
-    )
+def add_feature_options(parser: argparse.ArgumentParser, defaults: Any, *, with_robust: bool = False) -> Any:
+    """Add the options of all commands that transform images, and return their group.
+
+    The attributes `n_angles` and `n_levels` of `defaults` are the default numbers of angles and levels.
+    """
+    group = parser.add_argument_group("features")
+    add_count(group, "--angles", defaults.n_angles, "number of directions on the half circle")
+    add_count(group, "--levels", defaults.n_levels, "number of levels of the quantile functions")
+    if with_robust:
+        text = "robust normalisation, which specks hardly affect: robust moments, without the outermost levels"
+        group.add_argument("--robust", action="store_true", help=text)
+    add_jobs_option(group)
+    return group

@@ -1,72 +1,66 @@
 """Files that commands write: checks before the work begins, and writing as a whole or not at all."""
 
+import argparse
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
+from itertools import combinations
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from radoncdt._extras import require
 from radoncdt._files import write_atomically
 from radoncdt._validation import ArgumentValueError
 
-__all__ = ["check_different", "check_figure", "check_output", "write_bytes", "write_figure"]
+__all__ = ["ANY", "FIGURE", "check_outputs", "write_bytes", "write_figure"]
 
-Inputs = Iterable[Path | None]
+ANY = ()  # the endings of a file whose name may end in anything
+FIGURE = (".png", ".pdf", ".svg")  # the endings of a figure that messages name; matplotlib knows more
 
 
-def check_output(path: Path | None, argument: str, *, endings: Iterable[str] = (), inputs: Inputs = ()) -> None:
-    """Refuse, before the work begins, a file that cannot be written or that would replace a file that is read.
+def check_outputs(options: argparse.Namespace, inputs: Iterable[Path], **endings: Sequence[str]) -> None:
+    """Refuse, before the work begins, outputs that cannot be written, are the same file, or would replace an input.
 
     Parameters
     ----------
-    path : path or None
-        The file, or None if it was not asked for.
-    argument : str
-        The name of the argument in messages.
-    endings : iterable of str
-        The endings that the name may have; any by default.
-    inputs : iterable of paths or None
-        Files that the command reads.
+    options : Namespace
+    inputs : iterable of paths
+        The files that the command reads, beside the mask.
+    **endings : sequence of str
+        For each option that may name an output, the endings that are allowed: some endings, `ANY` or `FIGURE`.
     """
-    if path is None:
-        return
+    sources = [path for path in (*inputs, getattr(options, "mask", None)) if path is not None]
+    outputs = {name: path for name in endings if (path := getattr(options, name)) is not None}
+    for name, path in outputs.items():
+        if problem := _find_problem(path, endings[name], sources):
+            raise ArgumentValueError(name, f"must {problem}, got {path}")
+    for (name, path), (other, other_path) in combinations(outputs.items(), 2):
+        if path == other_path:
+            raise ArgumentValueError(name, f"and --{other} must be two files, got {path} twice")
 
-    def refuse(problem: str) -> None:
-        raise ArgumentValueError(argument, f"must {problem}, got {path}")
 
-    allowed = list(endings)
-    if allowed and path.suffix.lower() not in allowed:
-        refuse(f"end in {' or '.join(allowed)}")
+def _find_problem(path: Path, endings: Sequence[str], inputs: list[Path]) -> str | None:
+    """Return what an output must be and is not."""
+    if endings and path.suffix.lower() not in (_list_figure_endings() if endings == FIGURE else endings):
+        return f"end in {', '.join(endings[:-1])}{' or ' if len(endings) > 1 else ''}{endings[-1]}"
     if not path.parent.is_dir():
-        refuse("be in a folder that exists")
+        return "be in a folder that exists"
     if path.is_dir():
-        refuse("be a file and not a folder")
+        return "be a file and not a folder"
     if not os.access(path.parent, os.W_OK):
-        refuse("be in a folder that is writable")
-    if path.is_file() and any(other is not None and _is_same(other, path) for other in inputs):
-        refuse("not replace a file that the command reads")
+        return "be in a folder that is writable"
+    if path.is_file() and any(_is_same(other, path) for other in inputs):
+        return "not replace a file that the command reads"
     if path.is_file() and os.access(path, os.R_OK) and _is_database(path):
-        refuse("not replace a catalogue or another database")
+        return "not replace a catalogue or another database"
+    return None
 
 
-def check_figure(path: Path | None, argument: str, *, inputs: Inputs = ()) -> None:
-    """Do the same for a figure."""
-    if path is None:
-        return
+def _list_figure_endings() -> list[str]:
     require("matplotlib", "drawing a figure")
     from matplotlib.backend_bases import FigureCanvasBase
 
-    if path.suffix.lower().lstrip(".") not in FigureCanvasBase.get_supported_filetypes():
-        raise ArgumentValueError(argument, f"must end in .png, .pdf or .svg, got {path}")
-    check_output(path, argument, inputs=inputs)
-
-
-def check_different(**paths: Path | None) -> None:
-    """Refuse two outputs in one file."""
-    (first, path), (second, other) = paths.items()
-    if path is not None and path == other:
-        raise ArgumentValueError(first, f"and --{second} must be two files, got {path} twice")
+    return [f".{name}" for name in FigureCanvasBase.get_supported_filetypes()]
 
 
 def _is_same(path: Path, other: Path) -> bool:
@@ -84,11 +78,7 @@ def _is_database(path: Path) -> bool:
 def write_bytes(path: Path, data: str | bytes) -> None:
     """Write a text in UTF-8, or bytes."""
     content = data.encode() if isinstance(data, str) else data
-
-    def save(file: IO[bytes]) -> None:
-        file.write(content)
-
-    write_atomically(path, save)
+    write_atomically(path, lambda file: file.write(content))
 
 
 def write_figure(path: Path, figure: Any) -> None:

@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Callable
-from types import TracebackType
+from math import ceil
 from typing import Any, TextIO
 
 from radoncdt._extras import require
@@ -57,33 +57,33 @@ class Bar:
             line = f"radoncdt: {task}: {done / max(1, total):.0%}, {_describe_duration(left)} left"
             print(line, file=self._file, flush=True)
         self._done = done
+        if done >= total:
+            self.close()
 
     def _begin(self, total: int) -> None:
         self.close()
-        self._done, self._total = 0, total
+        self._total = total
         self._began = self._written = self._clock()
         if self._file.isatty():
             tqdm = require("tqdm", "showing progress").tqdm
             self._bar = tqdm(total=total, delay=DELAY, file=self._file, bar_format=FORMAT, smoothing=0)
 
     def close(self) -> None:
-        """Finish the bar, if there is one."""
+        """Close the bar, if there is one. The next call begins a new one."""
         if self._bar is not None:
             self._bar.close()
-            self._bar = None
+        self._bar, self._done, self._total = None, 0, 0
 
     def __enter__(self) -> "Bar":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
 def _describe_duration(seconds: float) -> str:
-    """A duration in words, rounded up."""
-    minutes = -int(-seconds // 60)
+    """Return a duration in words, rounded up."""
     if seconds <= 60:
-        return f"{-int(-seconds // 1)} s"
+        return f"{ceil(seconds)} s"
+    minutes = ceil(seconds / 60)
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

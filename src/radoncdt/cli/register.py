@@ -12,22 +12,21 @@ from radoncdt._progress import track
 from radoncdt._validation import ArgumentError
 from radoncdt.cli.messages import CommandError, complain
 from radoncdt.cli.options import (
-    add_count_options,
+    add_feature_options,
     add_ink_options,
-    add_jobs_option,
     add_map_options,
-    add_robust_option,
     make_limits,
     read_ink_options,
 )
-from radoncdt.cli.outputs import check_different, check_figure, check_output, write_bytes, write_figure
-from radoncdt.cli.progress import Bar
+from radoncdt.cli.outputs import ANY, FIGURE, check_outputs, write_bytes, write_figure
 from radoncdt.ink import read_ink
 from radoncdt.matching.alignment import find_registration
 from radoncdt.matching.plausible import Plausible
 from radoncdt.matching.settings import ROBUST, DescriptorSettings
 
-NOT_CREDIBLE = 3  # the exit status for a map that is not credible
+__all__ = ["EPILOG", "add_options", "run"]
+
+_NOT_CREDIBLE = 3  # the exit status for a map that is not credible
 
 EPILOG = """\
 The map is printed in words, in the order in which its parts act. Angles are counter-clockwise; shifts are in pixels
@@ -52,10 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("fixed", type=Path, metavar="FIXED", help="the image to which it is moved")
     add_ink_options(parser)
     add_map_options(parser, Plausible(), all_limits=True)
-    group = parser.add_argument_group("features")
-    add_count_options(group, n_angles=DescriptorSettings.n_angles, n_levels=DescriptorSettings.n_levels)
-    add_robust_option(group)
-    add_jobs_option(group)
+    add_feature_options(parser, DescriptorSettings, with_robust=True)
     output = parser.add_argument_group("output")
     output.add_argument("--out", type=Path, metavar="FILE.png", help="draw the moved image over the fixed one")
     output.add_argument("--json", type=Path, metavar="FILE.json", help="write the map and its alternatives")
@@ -66,11 +62,8 @@ def run(options: argparse.Namespace) -> int:
     ink, limits = read_ink_options(options), make_limits(options)
     settings = DescriptorSettings(options.angles, options.levels, **(ROBUST if options.robust else {}))
     paths = [options.moving, options.fixed]
-    check_figure(options.out, "out", inputs=[*paths, options.mask])
-    check_output(options.json, "json", inputs=[*paths, options.mask])
-    check_different(out=options.out, json=options.json)
-    with Bar() as bar:
-        moving, fixed = (read_ink(path, **ink) for path in track(paths, bar, "reading images"))
+    check_outputs(options, paths, out=FIGURE, json=ANY)
+    moving, fixed = (read_ink(path, **ink) for path in track(paths, options.on_progress, "reading images"))
     try:
         found = find_registration(moving, fixed, limits, settings=settings, n_jobs=options.jobs)
     except ArgumentError:
@@ -86,16 +79,15 @@ def run(options: argparse.Namespace) -> int:
     print(found)
     with np.printoptions(precision=6, suppress=True):
         print(found.pixel_matrix)
-    if not found.credible:
-        complain(
-            "the map is not credible; the images may show different shapes, or their ink was not found "
-            "(see `radoncdt ink`)"
-        )
-        return NOT_CREDIBLE
-    return 0
+    if found.credible:
+        return 0
+    reasons = "the images may show different shapes, or their ink was not found (see `radoncdt ink`)"
+    complain(f"the map is not credible; {reasons}")
+    return _NOT_CREDIBLE
 
 
 def _describe(found: radoncdt.Registration) -> dict[str, Any]:
+    """Return a map as a record of the .json file."""
     return {
         "credible": found.credible,
         "distance": found.distance,

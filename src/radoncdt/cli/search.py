@@ -2,7 +2,6 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from numpy.linalg import LinAlgError
 
@@ -13,17 +12,18 @@ from radoncdt.cli.catalogue import explain_missing_p_values
 from radoncdt.cli.inputs import list_files
 from radoncdt.cli.messages import complain, say
 from radoncdt.cli.options import (
+    add_count,
     add_ink_options,
     add_jobs_option,
     add_map_options,
     make_limits,
     make_type,
     read_ink_options,
-    whole_number,
 )
-from radoncdt.cli.outputs import check_output, write_bytes
-from radoncdt.cli.progress import Bar
+from radoncdt.cli.outputs import check_outputs, write_bytes
 from radoncdt.ink import InkError
+
+__all__ = ["EPILOG", "add_options", "run"]
 
 EPILOG = """\
 For each match the command prints the rank, the number of the entry, and:
@@ -52,17 +52,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("catalogue", type=Path, metavar="DB", help="the file of the catalogue")
     parser.add_argument("image", type=Path, metavar="IMAGE", help="an image file, or a folder of them")
-    parser.add_argument(
-        "--top", type=whole_number, default=10, metavar="N", help="number of matches to show (default %(default)s)"
-    )
+    add_count(parser, "--top", 10, "number of matches to show")
     parser.add_argument("--where", metavar="SQL", help="only entries for which a condition on the metadata holds")
-    parser.add_argument(
-        "--size-mm",
-        type=make_type("width and height such as 35x42.5", _read_size),
-        metavar="WxH",
-        help="width and height of the mark in millimetres; entries of known size must have the same size within a "
-        "quarter",
-    )
+    size = make_type("width and height such as 35x42.5", _read_size)
+    text = "size of the mark in millimetres; entries of known size must have the same width and height within a quarter"
+    parser.add_argument("--size-mm", type=size, metavar="WxH", help=text)
     add_jobs_option(parser)
     add_ink_options(parser)
     add_map_options(parser, DEFAULT_LIMITS)
@@ -88,19 +82,27 @@ def run(options: argparse.Namespace) -> int:
         **read_ink_options(options),
     }
     files = list_files("image", [options.image])
-    inputs = [options.catalogue, *files, options.mask]
-    check_output(options.report, "report", endings=[".html", ".htm"], inputs=inputs)
-    check_output(options.csv, "csv", endings=[".csv"], inputs=inputs)
+    check_outputs(options, [options.catalogue, *files], report=[".html", ".htm"], csv=[".csv"])
     if options.quiet and options.report is None and options.csv is None:
         raise ArgumentValueError("quiet", "needs --report or --csv, or nothing would be shown")
-    with Bar() as bar, Catalogue(options.catalogue) as catalogue:
+    results: list[SearchResult] = []
+    failures: list[tuple[str, str]] = []  # files and reasons
+    with Catalogue(options.catalogue) as catalogue:
         note = None
         if len(catalogue) and not catalogue.calibrated:
             note = explain_missing_p_values(catalogue, options.catalogue)
             complain(note)
-        results, failures = _search(catalogue, files, how, options, bar)
+        for file in track(files, options.on_progress, "searching"):
+            try:
+                results.append(catalogue.search(file, **how))
+            except (InkError, ArithmeticError, LinAlgError) as error:
+                failures.append((str(file), str(error).removeprefix(f"{file}: ")))
+                complain(str(error))
+                continue
+            if not options.quiet:
+                _print_matches(results[-1], with_name=options.image.is_dir())
         if options.report is not None:
-            page = report.html(catalogue, results, failures, note=note, on_progress=bar)
+            page = report.html(catalogue, results, failures, note=note, on_progress=options.on_progress)
             write_bytes(options.report, page)
             say(str(options.report))
     if options.csv is not None:
@@ -109,28 +111,10 @@ def run(options: argparse.Namespace) -> int:
     return 1 if failures else 0
 
 
-def _search(
-    catalogue: Catalogue, files: list[Path], how: dict[str, Any], options: argparse.Namespace, bar: Bar
-) -> tuple[list[SearchResult], list[tuple[str, str]]]:
-    """Search for every image. Return the results, and the files that failed with the reasons."""
-    results: list[SearchResult] = []
-    failures: list[tuple[str, str]] = []
-    for file in track(files, bar, "searching"):
-        try:
-            result = catalogue.search(file, **how)
-        except (InkError, ArithmeticError, LinAlgError) as error:
-            failures.append((str(file), str(error).removeprefix(f"{file}: ")))
-            complain(str(error))
-            continue
-        results.append(result)
-        if not options.quiet:
-            if options.image.is_dir():
-                say(result.query.name)
-            _print_matches(result)
-    return results, failures
-
-
-def _print_matches(result: SearchResult) -> None:
+def _print_matches(result: SearchResult, *, with_name: bool) -> None:
+    """Print two lines per match, after the name of the image if there are several."""
+    if with_name:
+        say(result.query.name)
     if not result.matches:
         say("no plausible map leads to any entry" if result.searched else "no entry fulfils the conditions")
     for match in result.matches:

@@ -1,35 +1,28 @@
 """``radoncdt transform``."""
 
 import argparse
-import csv
-import io
+from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
 import radoncdt
-from radoncdt._csv import guard_row
+from radoncdt._csv import encode_table
 from radoncdt._files import write_atomically
 from radoncdt._plan import DIRECTIONS
 from radoncdt._pooling import N_COMPONENTS, POOLS, WHITENED_POOLS, check_pool
 from radoncdt._validation import ArgumentValueError
-from radoncdt.cli.inputs import Images, add_files_argument, list_files
+from radoncdt.cli.inputs import add_files_argument, list_files, read_images
 from radoncdt.cli.messages import complain, say
-from radoncdt.cli.options import (
-    add_count_options,
-    add_ink_options,
-    add_jobs_option,
-    add_robust_option,
-    read_ink_options,
-    whole_number,
-)
-from radoncdt.cli.outputs import check_output
-from radoncdt.cli.progress import Bar
+from radoncdt.cli.options import add_feature_options, add_ink_options, read_ink_options, whole_number
+from radoncdt.cli.outputs import check_outputs, write_bytes
 from radoncdt.matching.settings import ROBUST
 
-BATCH = 64  # images that are transformed together
+__all__ = ["EPILOG", "add_options", "run"]
+
+_BATCH = 64  # images that are transformed together
 
 EPILOG = """\
 The .npz file holds the arrays paths, features (n, …), angles (in radians) and levels, and the texts pool, directions
@@ -47,33 +40,24 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add_files_argument(parser)
     add_ink_options(parser)
-    group = parser.add_argument_group("features")
-    add_count_options(group, n_angles=128, n_levels=64)
-    group.add_argument(
-        "--pool",
-        choices=[*POOLS, *WHITENED_POOLS, "none"],
-        default="max",
-        metavar="POOL",
-        help=f"how to pool over the circle: {', '.join([*POOLS, *WHITENED_POOLS])}, or none for the whole NR-CDT "
-        "(default %(default)s)",
-    )
-    group.add_argument(
-        "--components",
-        type=whole_number,
-        metavar="N",
-        help=f"values per level of the pools {' and '.join(WHITENED_POOLS)} (default {N_COMPONENTS})",
-    )
+    defaults = radoncdt.NormalizedRadonCDT()
+    group = add_feature_options(parser, defaults, with_robust=True)
+    pools = [*POOLS, *WHITENED_POOLS]
+    text = f"how to pool over the circle: {', '.join(pools)}, or none for the whole NR-CDT (default %(default)s)"
+    group.add_argument("--pool", choices=[*pools, "none"], default=defaults.pool, metavar="POOL", help=text)
+    text = f"values per level of the pools {' and '.join(WHITENED_POOLS)} (default {N_COMPONENTS})"
+    group.add_argument("--components", type=whole_number, metavar="N", help=text)
     group.add_argument(
         "--directions",
         choices=DIRECTIONS,
-        default="auto",
+        default=defaults.directions,
         help="equispaced, as in the paper, or whitened, which affine maps change less; auto: equispaced for the pools "
         "mean, median and none, whitened for the others (default %(default)s)",
     )
-    add_robust_option(group)
-    add_jobs_option(group)
     output = parser.add_argument_group("output")
-    output.add_argument("--out", type=Path, required=True, metavar="FILE", help="features.npz or features.csv")
+    output.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="the file to write, which ends in .npz or .csv"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -81,32 +65,26 @@ def run(options: argparse.Namespace) -> int:
     ink = read_ink_options(options)
     transformer = _make_transformer(options)
     paths = list_files("files", options.files)
-    check_output(options.out, "out", endings=[".npz", ".csv"], inputs=[*paths, options.mask])
+    check_outputs(options, paths, out=[".npz", ".csv"])
     names: list[str] = []
     parts: list[NDArray[np.float64]] = []
-    waiting: list[NDArray[np.float32]] = []
-    with Bar() as bar:
-        images = Images(paths, ink, bar, "transforming images")
-        for path, image in images:
-            names.append(str(path))
-            waiting.append(image)
-            if len(waiting) == BATCH:
-                parts.append(transformer.transform(waiting))
-                waiting.clear()
-        if waiting:
-            parts.append(transformer.transform(waiting))
+    images = read_images(paths, ink, options.on_progress, "transforming images")
+    while batch := list(islice(images, _BATCH)):
+        names += [str(path) for path, _ in batch]
+        parts.append(transformer.transform([image for _, image in batch]))
     if not names:
         complain(f"none of {len(paths)} files could be read; {options.out} is not written")
         return 1
     features = np.concatenate(parts)
     _write(options, transformer, names, features)
-    refused = f", {images.n_refused} refused" if images.n_refused else ""
+    n_refused = len(paths) - len(names)
+    refused = f", {n_refused} refused" if n_refused else ""
     say(f"{options.out}: {features.shape[1]} features of {len(names)} images{refused}")
-    return 1 if images.n_refused else 0
+    return 1 if n_refused else 0
 
 
 def _make_transformer(options: argparse.Namespace) -> radoncdt.NormalizedRadonCDT:
-    """The transformer that the options describe, fitted so that wrong options are refused before images are read."""
+    """Return the transformer that the options describe, fitted so that it refuses wrong ones before images are read."""
     pool = None if options.pool == "none" else options.pool
     if pool is not None:
         check_pool(pool, options.components, options.angles)
@@ -121,8 +99,7 @@ def _make_transformer(options: argparse.Namespace) -> radoncdt.NormalizedRadonCD
         n_jobs=options.jobs,
         **(ROBUST if options.robust else {}),
     )
-    transformer.fit([[[1]]])
-    return transformer
+    return transformer.fit([[[1]]])
 
 
 def _write(
@@ -132,23 +109,12 @@ def _write(
     features: NDArray[np.float64],
 ) -> None:
     """Write the features to a file of the format that its ending names."""
-
-    def save(file: IO[bytes]) -> None:
-        if options.out.suffix.lower() == ".csv":
-            _save_csv(file, names, list(transformer.get_feature_names_out()), features)
-            return
-        angles, levels = transformer.angles_, transformer.levels_
-        values = features if transformer.pool else features.reshape(len(features), angles.size, levels.size)
-        how = {"pool": options.pool, "directions": transformer.directions_, "moments": transformer.moments}
-        np.savez_compressed(file, paths=names, features=values, angles=angles, levels=levels, **how)
-
+    if options.out.suffix.lower() == ".csv":
+        rows = ([name, *row] for name, row in zip(names, features.tolist()))
+        write_bytes(options.out, encode_table(["file", *transformer.get_feature_names_out()], rows))
+        return
+    angles, levels = transformer.angles_, transformer.levels_
+    values = features if transformer.pool else features.reshape(len(features), angles.size, levels.size)
+    how = {"pool": options.pool, "directions": transformer.directions_, "moments": transformer.moments}
+    save = partial(np.savez_compressed, paths=names, features=values, angles=angles, levels=levels, **how)
     write_atomically(options.out, save)
-
-
-def _save_csv(file: IO[bytes], names: list[str], columns: list[str], features: NDArray[np.float64]) -> None:
-    text = io.TextIOWrapper(file, "utf-8", "surrogateescape", newline="")  # file names may hold any bytes
-    writer = csv.writer(text)
-    writer.writerow(["file", *columns])
-    writer.writerows(guard_row([name, *row]) for name, row in zip(names, features.tolist()))
-    text.flush()
-    text.detach()

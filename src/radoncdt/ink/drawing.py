@@ -88,8 +88,7 @@ def _fit_light(small: Grey, keep: Mask) -> Grey:
         weights = np.maximum(1 - (residuals / scale) ** 2, 0) ** 2
         if not (weights * counted).any():
             break
-    light: Grey = (everywhere @ fitted).astype(np.float32)
-    return light
+    return (everywhere @ fitted).astype(np.float32)
 
 
 def _estimate_paper(small: Grey, light: Grey, dark: bool, shape: tuple[int, ...]) -> Grey:

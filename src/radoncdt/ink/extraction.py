@@ -23,9 +23,7 @@ _MAX_SIDE = 1024  # pixels along the longer side of a drawing or watermark, by d
 _MIN_SHARE, _MAX_SHARE = 0.0005, 0.5  # plausible shares of ink among the pixels of a drawing or watermark
 
 
-def read_ink(
-    source: Source, /, *, roi: Sequence[int] | None = None, mask: Source | None = None, **options: Any
-) -> Grey:
+def read_ink(source: Source, /, **options: Any) -> Grey:
     """Read an image as a measure: paper has mass 0, and ink has mass up to 1.
 
     PNG, JPEG, TIFF with 8 or 16 bits, BMP, WebP and all other formats of Pillow can be read. Colours are converted to
@@ -37,13 +35,10 @@ def read_ink(
     source : path, array, Pillow image, or file opened to read bytes
         An array has the shape (H, W), or (H, W, 2 to 4) with colours or opacity. A file is read from its beginning and
         stays open.
-    roi : (x, y, width, height), optional
-        The region of interest, in pixels from the upper left. The rest of the image is ignored.
-    mask : path, array (H, W), Pillow image or open file, optional
-        An image of the same size. Pixels that are dark (0) in it are ignored.
     **options
-        The other parameters of `InkOptions`: `kind` ("drawing" by default), `ink`, `threshold`, `low`, `specks`,
-        `max_side`.
+        The parameters of `InkOptions`: `kind` ("drawing" by default), `ink`, `threshold`, `low`, `specks`, `max_side`;
+        `roi`, the region of interest (x, y, width, height) in pixels from the upper left; and `mask`, an image of the
+        same size, whose dark pixels (0) are ignored.
 
     Returns
     -------
@@ -66,10 +61,10 @@ def read_ink(
     >>> read_ink(page).sum()
     np.float32(80.0)
     """
-    return _read_steps(source, "source", InkOptions(roi=roi, mask=mask, **options))[-1].image
+    return _read_steps(source, "source", InkOptions(**options))[-1].image
 
 
-def find_ink(image: Source, /, *, roi: Sequence[int] | None = None, mask: Source | None = None, **options: Any) -> Grey:
+def find_ink(image: Source, /, **options: Any) -> Grey:
     """Find the ink of an image in memory: an array, a Pillow image, or an open file, but not a path.
 
     The parameters are those of `read_ink`.
@@ -84,14 +79,12 @@ def find_ink(image: Source, /, *, roi: Sequence[int] | None = None, mask: Source
         raise ArgumentTypeError(
             "image", f"must be an array, a Pillow image or an open file, got {image!r}; see `read_ink`"
         )
-    return _read_steps(image, "image", InkOptions(roi=roi, mask=mask, **options))[-1].image
+    return _read_steps(image, "image", InkOptions(**options))[-1].image
 
 
-def ink_steps(
-    source: Source, /, *, roi: Sequence[int] | None = None, mask: Source | None = None, **options: Any
-) -> list[Step]:
+def ink_steps(source: Source, /, **options: Any) -> list[Step]:
     """Return every step of `read_ink`, the last of which is the ink. The parameters are the same."""
-    return _read_steps(source, "source", InkOptions(roi=roi, mask=mask, **options))
+    return _read_steps(source, "source", InkOptions(**options))
 
 
 def assess_ink(ink: Grey, options: InkOptions) -> str | None:
@@ -104,21 +97,40 @@ def assess_ink(ink: Grey, options: InkOptions) -> str | None:
 
 def extract_steps(image: GreyImage, options: InkOptions) -> list[Step]:
     """Return all steps from an image to its ink."""
-    keep = _read_mask(options.mask, image)
-    if options.roi is not None:
-        window = _window_of(options.roi, image)
-        image, keep = image.crop(window), keep[window]
-    if not keep.any():
-        where = " of the region" if options.roi is not None else ""
-        raise InkError(f"{image.name}: the mask excludes every pixel{where}")
-    box = ink_box(keep)
+    keep = np.ones(image.grey.shape, bool) if options.mask is None else _read_mask(options.mask)
     try:
-        return _run_steps(image.crop(box), options, keep[box])
+        return _run_steps(*_crop(image, keep, options.roi), options)
     except InkError as error:
         raise InkError(f"{image.name}: {error}") from None
 
 
-def _run_steps(image: GreyImage, options: InkOptions, keep: Mask) -> list[Step]:
+def _read_mask(mask: Any) -> Mask:
+    if is_array(mask):
+        return _validation.check_array(mask, "mask") > 0
+    shown = read_image(mask, argument="mask")
+    return shown.grey * shown.opacity > 0.5
+
+
+def _crop(image: GreyImage, keep: Mask, roi: Sequence[int] | None) -> tuple[GreyImage, Mask]:
+    """Return the bounding box of the pixels of the region that the mask keeps."""
+    rows, columns = image.grey.shape
+    if keep.shape != (rows, columns):
+        got = " × ".join(map(str, keep.shape[::-1]))
+        raise InkError(f"the mask must be as large as the image, {columns} × {rows} pixels, got {got}")
+    if roi is not None:
+        x, y, width, height = roi
+        window = slice(y, y + height), slice(x, x + width)
+        image, keep = image.crop(window), keep[window]
+        if not keep.size:
+            size = f"which has {columns} × {rows} pixels"
+            raise InkError(f"the region {x},{y},{width},{height} contains no pixel of the image, {size}")
+    if not keep.any():
+        raise InkError(f"the mask excludes every pixel{'' if roi is None else ' of the region'}")
+    box = ink_box(keep)
+    return image.crop(box), keep[box]
+
+
+def _run_steps(image: GreyImage, keep: Mask, options: InkOptions) -> list[Step]:
     if not ((image.opacity > 0) & keep).any():
         raise InkError("all pixels are transparent")
     is_grey = options.kind == "grey"
@@ -153,31 +165,3 @@ def _read_steps(source: Source, argument: str, options: InkOptions) -> list[Step
     if image.note:
         warnings.warn(f"{image.name}: {image.note}", stacklevel=_validation.find_stacklevel())
     return extract_steps(image, options)
-
-
-def _window_of(roi: Sequence[int], image: GreyImage) -> tuple[slice, slice]:
-    x, y, width, height = roi
-    rows, columns = image.grey.shape
-    if width == 0 or height == 0 or x >= columns or y >= rows:
-        raise InkError(
-            f"{image.name}: the region {x},{y},{width},{height} contains no pixel of the image, which has "
-            f"{columns} × {rows} pixels"
-        )
-    return slice(y, y + height), slice(x, x + width)
-
-
-def _read_mask(mask: Any, image: GreyImage) -> Mask:
-    shape = image.grey.shape
-    if mask is None:
-        return np.ones(shape, bool)
-    if is_array(mask):
-        keep: Mask = _validation.check_array(mask, "mask") > 0
-    else:
-        shown = read_image(mask, argument="mask")
-        keep = shown.grey * shown.opacity > 0.5
-    if keep.shape != shape:
-        raise InkError(
-            f"{image.name}: the mask must be as large as the image, {shape[1]} × {shape[0]} pixels, got "
-            f"{' × '.join(map(str, keep.shape[::-1]))}"
-        )
-    return keep

@@ -1,12 +1,11 @@
 """Image files, Pillow images and open files as grey images."""
 
-import io
 import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from io import BytesIO
+from io import BytesIO, TextIOBase
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
@@ -20,8 +19,7 @@ from radoncdt.ink.image import GreyImage, InkError
 
 __all__ = ["Source", "image_files", "is_array", "read_bytes", "read_image"]
 
-Source: TypeAlias = Any
-"""A path, an array, a Pillow image, or a file opened to read bytes."""
+Source: TypeAlias = Any  # a path, an array, a Pillow image, or a file opened to read bytes
 
 _SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp"})
 _MAX_BYTES = 2**31  # size of the largest file that is read
@@ -32,13 +30,11 @@ _PURPOSE = "reading image files"
 
 def image_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
     """Return the files among paths and the image files in the folders among them, sorted within each folder."""
-    found: list[Path] = []
-    for path in map(Path, paths):
-        if path.is_dir():
-            found += sorted(file for file in path.rglob("*") if file.suffix.lower() in _SUFFIXES and not file.is_dir())
-        else:
-            found.append(path)
-    return found
+    return [file for path in map(Path, paths) for file in (_list_folder(path) if path.is_dir() else [path])]
+
+
+def _list_folder(path: Path) -> list[Path]:
+    return sorted(file for file in path.rglob("*") if file.suffix.lower() in _SUFFIXES and not file.is_dir())
 
 
 def is_array(source: Source) -> bool:
@@ -51,18 +47,7 @@ def is_array(source: Source) -> bool:
 def read_image(source: Source, *, argument: str = "source", name: str | None = None) -> GreyImage:
     """Read the first page of an image in grey and apply its EXIF orientation.
 
-    Parameters
-    ----------
-    source : path, array (H, W) or (H, W, 1 to 4), Pillow image, or file opened to read bytes
-    argument : str
-        The name of the argument `source` in messages.
-    name : str, optional
-        The name of the image in messages. By default it is the path, or else the argument.
-
-    Raises
-    ------
-    InkError
-        A ValueError whose message names the image and the reason.
+    Messages call the image `name`, by default its path or else the name of the argument.
     """
     name = _name_of(source, argument) if name is None else name
     if isinstance(source, bytes):
@@ -78,7 +63,11 @@ def read_image(source: Source, *, argument: str = "source", name: str | None = N
 def read_bytes(path: Path) -> bytes:
     """Return the content of a file, or raise an InkError if its header is not that of an image."""
     with _open(path) as file, _explain_errors(str(path), file):
-        _check_header(file)
+        with _open_image(file) as image:
+            if image is None:
+                file.seek(0)
+                with require("tifffile", _PURPOSE).TiffFile(file) as tiff:
+                    tiff.pages[0]
         file.seek(0)
         return file.read()
 
@@ -90,7 +79,7 @@ def _name_of(source: Source, argument: str) -> str:
 
 def _rewind(file: Any, argument: str) -> Any:
     """Return a file at its beginning; if it cannot be rewound, return the rest of it in memory."""
-    if isinstance(file, io.TextIOBase):
+    if isinstance(file, TextIOBase):
         raise ArgumentTypeError(argument, "must be a file opened to read bytes, got one opened to read text")
     if getattr(file, "closed", False):
         raise ArgumentValueError(argument, "must be an open file, got one that is closed")
@@ -162,15 +151,6 @@ def _open_image(file: IO[bytes]) -> Iterator[Any]:
             yield image
 
 
-def _check_header(file: IO[bytes]) -> None:
-    """Raise an error if a file does not begin like an image, without reading the rest of it."""
-    with _open_image(file) as image:
-        if image is None:
-            file.seek(0)
-            with require("tifffile", _PURPOSE).TiffFile(file) as tiff:
-                tiff.pages[0]
-
-
 def _read_page(file: IO[bytes]) -> tuple[NDArray[Any], int]:
     """Decode the first page with Pillow, or with tifffile if it has deep colours, and count the pages."""
     with _open_image(file) as image:
@@ -195,8 +175,7 @@ def _tags(image: Any) -> Any:
 
 def _has_deep_colours(tags: Any) -> bool:
     """Whether a TIFF file has several samples per pixel with more than 8 bits, which Pillow cannot read."""
-    bits = tags.get(_BITS, (1,))
-    return int(tags.get(_SAMPLES, 1)) > 1 and max(bits if isinstance(bits, tuple) else (bits,)) > 8
+    return int(tags.get(_SAMPLES, 1)) > 1 and bool(np.max(tags.get(_BITS, 1)) > 8)
 
 
 def _read_deep_tiff(file: IO[bytes]) -> tuple[NDArray[Any], int]:
@@ -229,10 +208,6 @@ def _read_deep_tiff(file: IO[bytes]) -> tuple[NDArray[Any], int]:
 
 def _turn_upright(values: NDArray[Any], orientation: int) -> NDArray[Any]:
     """Undo the orientation of EXIF."""
-    if orientation in (5, 6, 7, 8):
-        values = values.swapaxes(0, 1)
-    if orientation in (3, 4, 7, 8):
-        values = values[::-1]
-    if orientation in (2, 3, 6, 7):
-        values = values[:, ::-1]
-    return values
+    upright = values.swapaxes(0, 1) if orientation in (5, 6, 7, 8) else values
+    vertical, horizontal = (-1 if orientation in mirrored else 1 for mirrored in ((3, 4, 7, 8), (2, 3, 6, 7)))
+    return upright[::vertical, ::horizontal]

@@ -20,5 +20,4 @@ def find_grey_ink(grey: Grey, keep: Mask, ink: str) -> Grey:
     mass = np.where(keep, np.maximum(contrast - np.float32(floor), 0), 0)
     if not mass.any():
         raise_no_contrast(dark=dark)
-    result: Grey = mass / mass.max()
-    return result
+    return mass / mass.max()

@@ -24,14 +24,10 @@ class InkError(ValueError):
 class GreyImage(NamedTuple):
     """Brightness and opacity of an image."""
 
-    grey: Grey
-    """Brightness from 0 to 1, (H, W)."""
-    opacity: Grey
-    """Opacity from 0, transparent, to 1, (H, W)."""
-    name: str
-    """The file, or the argument, as messages name it."""
-    note: str = ""
-    """A sentence about parts of the file that are not read."""
+    grey: Grey  # brightness from 0 to 1, (H, W)
+    opacity: Grey  # from 0, transparent, to 1, (H, W)
+    name: str  # the file, or the argument, as messages name it
+    note: str = ""  # a sentence about parts of the file that are not read
 
     @classmethod
     def from_array(cls, values: NDArray[Any], name: str, note: str = "") -> "GreyImage":
@@ -82,15 +78,12 @@ def reduce_image(grey: Grey, keep: Mask, max_side: int) -> tuple[Grey, Mask]:
         return grey, keep
     pillow = require("PIL.Image", "reducing images")
     height, width = (min(factor, side) for side in grey.shape)
-    means = np.asarray(pillow.fromarray(grey).reduce((width, height)))
-    if keep.all():
-        return means, np.ones(means.shape, bool)
-    shares = np.asarray(pillow.fromarray(keep.astype(np.float32)).reduce((width, height)))
+    images = grey, keep.astype(np.float32)
+    means, shares = (np.asarray(pillow.fromarray(image).reduce((width, height))) for image in images)
     return means, shares > 0.5 if (shares > 0.5).any() else shares > 0
 
 
 def raise_no_contrast(*, dark: bool) -> NoReturn:
     """Raise the error for an image in which no pixel is darker, or brighter, than the paper."""
-    if dark:
-        raise InkError("no pixel is darker than the paper; use the kind 'watermark' for transmitted light")
-    raise InkError("no pixel is brighter than the paper")
+    hint = "; use the kind 'watermark' for transmitted light" if dark else ""
+    raise InkError(f"no pixel is {'darker' if dark else 'brighter'} than the paper{hint}")

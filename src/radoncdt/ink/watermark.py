@@ -121,11 +121,10 @@ def _mould_directions(flat: Grey) -> Iterator[float]:
     power = np.abs(fft.fftshift(fft.fft2(flat * window))) ** 2
     centre = np.array(flat.shape) // 2
     angles = np.deg2rad(np.arange(0, 180, 0.25))
-    energies = np.zeros(len(angles))
     radii = np.arange(0.06, 0.5, 0.5 / max(flat.shape))
-    for k, angle in enumerate(angles):  # the waves across lines of this direction
-        places = centre[:, None] + radii * np.array([[np.cos(angle) * flat.shape[0]], [-np.sin(angle) * flat.shape[1]]])
-        energies[k] = map_coordinates(power, places, order=1).max()
+    across = np.array([np.cos(angles) * flat.shape[0], -np.sin(angles) * flat.shape[1]])
+    places = centre[:, None, None] + across[:, :, None] * radii  # the waves across lines of each direction
+    energies = map_coordinates(power, places, order=1).max(axis=1)
     best = int(energies.argmax())
     if energies[best] < _MOULD_STRENGTH * np.median(energies):
         return

@@ -1,8 +1,8 @@
 """The experiments of the paper and of its follow-up, beside the published figures: ``radoncdt reproduce``.
 
-`Choice` says what to reproduce. `prepare` makes a `Run` of it, which measures with the protocol and the classifiers of
-the tables, or with those of the robustness study, and summarises the measurements as an `Outcome`. `write_report` puts
-them beside the published figures. `reproduce` does all of this in one call.
+`Choice` says what to reproduce. `prepare` makes a `Run` of it, which measures the cells of the tables and the trials of
+the robustness study, and summarises them as an `Outcome`. `write_report` puts them beside the published figures.
+`reproduce` does all of this in one call.
 """
 
 import os

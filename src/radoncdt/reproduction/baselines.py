@@ -1,6 +1,7 @@
 """Baselines of the robustness study from other libraries: Hu moments, Zernike moments and HOG."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
@@ -8,18 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt import _threads
 from radoncdt._extras import require
+from radoncdt._threads import count_threads
 from radoncdt._typing import Floats
 from radoncdt.measures import covariance, mean
 
 __all__ = ["BASELINES", "LIBRARIES", "MAX_DEGREE", "SIDE", "find_versions", "is_installed"]
 
-LIBRARIES = {"hu": "scikit-image", "zernike": "mahotas", "hog": "scikit-image"}
-"""The library that computes each baseline."""
-
-_PACKAGES = {"scikit-image": "skimage", "mahotas": "mahotas"}
-"""The name under which each library is imported."""
+LIBRARIES = {"hu": "scikit-image", "zernike": "mahotas", "hog": "scikit-image"}  # the library of each baseline
+_PACKAGES = {"scikit-image": "skimage", "mahotas": "mahotas"}  # the name under which each library is imported
 
 SIDE = 128  # side of whitened images, in pixels
 SPREAD = SIDE / 6  # standard deviation of whitened images in every direction, in pixels: 3 reach the border
@@ -28,17 +26,17 @@ _RADIUS = SIDE / 2  # radius of the disc of the Zernike moments, in pixels
 
 
 def is_installed(library: str) -> bool:
-    """Whether one of `LIBRARIES` can be imported."""
+    """Return whether one of `LIBRARIES` can be imported."""
     return find_spec(_PACKAGES[library]) is not None
 
 
 def find_versions() -> dict[str, str | None]:
-    """The versions of all `LIBRARIES`; None for those that are not installed."""
+    """Return the versions of all `LIBRARIES`; None for those that are not installed."""
     return {library: version(library) if is_installed(library) else None for library in _PACKAGES}
 
 
 def compute_hu_moments(images: NDArray[Any], n_jobs: int | None = 1) -> Floats:
-    """The seven Hu moments h as sign(h)·log₁₀|h|: (n, 7). Similarities that keep grey values do not change them."""
+    """Compute the seven Hu moments h, which similarities keep, as sign(h)·log₁₀|h|: (n, 7)."""
     measure = require("skimage.measure", "computing Hu moments", extra="reproduce")
 
     def compute(image: NDArray[Any]) -> Any:
@@ -49,14 +47,14 @@ def compute_hu_moments(images: NDArray[Any], n_jobs: int | None = 1) -> Floats:
 
 
 def compute_zernike_moments(images: NDArray[Any], n_jobs: int | None = 1) -> Floats:
-    """Magnitudes of the Zernike moments of whitened images up to degree 8: (n, 25)."""
+    """Compute the magnitudes of the Zernike moments of whitened images up to degree 8: (n, 25)."""
     moments = require("mahotas.features", "computing Zernike moments").zernike_moments
     middle = ((SIDE - 1) / 2, (SIDE - 1) / 2)
     return _map_images(lambda image: moments(whiten(image), _RADIUS, degree=MAX_DEGREE, cm=middle), images, n_jobs)
 
 
 def compute_hog(images: NDArray[Any], n_jobs: int | None = 1) -> Floats:
-    """Histograms of oriented gradients of whitened images, cells of 16 pixels in blocks of 2 × 2: (n, 1764)."""
+    """Compute histograms of oriented gradients of whitened images, cells of 16 pixels in blocks of 2 × 2: (n, 1764)."""
     hog = require("skimage.feature", "computing histograms of oriented gradients", extra="reproduce").hog
     options: dict[str, Any] = {"orientations": 9, "pixels_per_cell": (16, 16), "cells_per_block": (2, 2)}
     return _map_images(lambda image: hog(whiten(image), **options), images, n_jobs)
@@ -66,23 +64,17 @@ BASELINES: dict[str, Callable[[NDArray[Any], int | None], Floats]] = {
     "hu": compute_hu_moments,
     "zernike": compute_zernike_moments,
     "hog": compute_hog,
-}
-"""Functions that map images and a number of threads to features, one row per image."""
+}  # functions that map images and a number of threads to features, one row per image
 
 
 def _map_images(function: Callable[[NDArray[Any]], Any], images: NDArray[Any], n_jobs: int | None) -> Floats:
     """Call a function on every image, in threads; one row per image."""
-    rows: list[Any] = [None] * len(images)
-
-    def fill(i: int) -> None:
-        rows[i] = function(images[i])
-
-    _threads.for_each(fill, range(len(images)), _threads.count_workers(n_jobs, len(images) * _threads.WORK_PER_THREAD))
-    return np.array(rows, np.float64)
+    with ThreadPoolExecutor(count_threads(n_jobs)) as pool:
+        return np.array(list(pool.map(function, images)), np.float64)
 
 
 def whiten(image: NDArray[Any]) -> Floats:
-    """An image of `SIDE` pixels whose mean is in the middle and whose covariance is `SPREAD`² times the unit matrix.
+    """Move an image to the middle of `SIDE` pixels, with `SPREAD`² times the unit matrix as its covariance.
 
     An affine map of the image only rotates or reflects the result. Mass beyond the border is lost. A pixel is the mean
     of 2 × 2 samples, so that thin lines do not fall between them.

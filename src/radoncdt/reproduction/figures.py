@@ -1,6 +1,8 @@
 """The figures of the report: Figures 2, 3 and 4 of the paper, curves of accuracy, and the robustness study."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ from radoncdt import datasets
 from radoncdt._extras import require
 from radoncdt.reproduction import robustness
 from radoncdt.reproduction.labels import DATASETS, FEATURES, METHODS, NORMS, SETS, TABLES, VARIED, find_row
-from radoncdt.reproduction.measurement import Summary
+from radoncdt.reproduction.measurement import Summary, group_by
 from radoncdt.reproduction.protocol import SOURCES, Cell, Draw, compute_features, draw_images
 from radoncdt.reproduction.robustness import Curve, Trial
 from radoncdt.reproduction.runner import Outcome
@@ -19,7 +21,8 @@ __all__ = ["CAPTIONS", "draw_figures"]
 
 _N_SHOWN = 4  # images per class in Figures 2 and 3, besides the first one
 _N_ANGLES = 128  # number of angles in Figure 4
-_COLOURS = {"published": "C0", "independent": "C1"}
+_NAMES = {**DATASETS, **NORMS, **FEATURES}  # what panels show
+_SAMPLES = Cell("table2", "published", "academic", "mnrcdt", None, "nearest", _N_ANGLES, 10)  # images of Figures 2 to 4
 _LEGEND = (
     "Lines: our mean over the draws. Bands: the standard deviation within a draw, or between draws where a draw has a "
     "single figure. Crosses: the paper."
@@ -38,7 +41,7 @@ CAPTIONS["accuracy_table4"] += " Dots: our largest fold, which is what the paper
 
 
 def draw_figures(outcome: Outcome, mnist: datasets.Mnist | None) -> dict[str, Any]:
-    """All figures of an outcome, by name."""
+    """Draw all figures of an outcome, by name."""
     figures, parts, seed = {}, outcome.choice.parts, outcome.choice.seed
     if "figures" in parts:
         samples = {dataset: _draw_samples(dataset, seed, mnist) for dataset in DATASETS}
@@ -47,7 +50,7 @@ def draw_figures(outcome: Outcome, mnist: datasets.Mnist | None) -> dict[str, An
         figures["figure4"] = _plot_features(*samples["academic"])
     for table in TABLES:
         if cells := outcome.select_cells(table):
-            figures[f"accuracy_{table}"] = (_plot_over_angles if table == "table2" else _plot_over_sizes)(cells)
+            figures[f"accuracy_{table}"] = _plot_accuracy(cells)
     if "robustness" in parts:
         figures["robustness_images"] = _show_sets(seed, mnist)
     curves = {c: found for c in robustness.CURVES if (found := outcome.select_trials(c.dataset, c.varied))}
@@ -65,13 +68,12 @@ def _make_figure(width: float, height: float) -> Any:
 
 
 def _draw_samples(dataset: str, seed: int, mnist: datasets.Mnist | None) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The images of the first draw of Table 2 in the published protocol, with the template of each symbol first."""
-    cell = Cell("table2", "published", dataset, "mnrcdt", None, "nearest", _N_ANGLES, 10)
-    images, labels = draw_images(cell, Draw(seed, 0, mnist))
+    """Return the first draw of Table 2 in the published protocol, with the template of each symbol first."""
+    images, labels = draw_images(replace(_SAMPLES, dataset=dataset), Draw(seed, 0, mnist))
     if dataset == "academic":
         drawn = datasets.templates(SOURCES["table2"].classes[dataset], canvas=images.shape[-1])
         images = np.concatenate([np.stack([drawn[name], *images[labels == name]]) for name in drawn])
-        labels = np.repeat(list(drawn), cell.class_size + 1)
+        labels = np.repeat(list(drawn), _SAMPLES.class_size + 1)
     return images, labels
 
 
@@ -90,8 +92,7 @@ def _show_samples(images: NDArray[Any], labels: NDArray[Any]) -> Any:
 def _plot_features(images: NDArray[Any], labels: NDArray[Any]) -> Any:
     from radoncdt import plot
 
-    cell = Cell("table2", "published", "academic", "mnrcdt", None, "nearest", _N_ANGLES, 10)
-    values = compute_features(cell, images)
+    values = compute_features(_SAMPLES, images)
     first = np.array([np.flatnonzero(labels == name)[0] for name in dict.fromkeys(labels.tolist())])
     figure = _make_figure(6, 4)
     plot.pooled(
@@ -115,69 +116,55 @@ def _plot_band(ax: Any, places: Sequence[float], means: Sequence[float], stds: S
     ax.fill_between(places, low, high, color=line["color"], alpha=0.12, linewidth=0)
 
 
-def _plot_ours(ax: Any, cells: Sequence[Summary[Cell]], colour: str, label: str) -> None:
+def _plot_cells(ax: Any, cells: Sequence[Summary[Cell]], colour: str, label: str, paper_colour: str) -> None:
+    """Draw our figures as a line and the paper's as crosses."""
     cells = sorted(cells, key=lambda s: find_row(s.measurand))
     places = [find_row(s.measurand) for s in cells]
     stds = [s.std_between_draws or 0.0 if s.std is None else s.std for s in cells]
     _plot_band(ax, places, [s.mean for s in cells], stds, color=colour, label=label)
-    maxima = [s.fold_maximum for s in cells if s.fold_maximum is not None]
-    if maxima:
+    if maxima := [s.fold_maximum for s in cells if s.fold_maximum is not None]:
         ax.plot(places, maxima, color=colour, linestyle=":", linewidth=1)
+    if printed := [(place, s.paper.mean) for place, s in zip(places, cells) if s.paper]:
+        ax.plot(*zip(*printed), linestyle="", marker="x", color=paper_colour, markersize=7)
 
 
-def _plot_paper(ax: Any, cells: Sequence[Summary[Cell]], colour: str, label: str | None) -> None:
-    printed = sorted({(find_row(s.measurand), s.paper.mean) for s in cells if s.paper})
-    if printed:
-        ax.plot(*zip(*printed), linestyle="", marker="x", color=colour, markersize=7, label=label)
-
-
-def _finish_panel(ax: Any, cells: Sequence[Summary[Cell]], label: str, title: str) -> None:
-    ticks = sorted({find_row(s.measurand) for s in cells})
-    ax.set_xscale("log", base=2)
-    ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks], fontsize=8)
-    ax.minorticks_off()
-    ax.set(xlabel=label)
+def _finish_panel(ax: Any, title: str, label: str) -> None:
     ax.set_title(title, fontsize=10)
-    ax.set_ylim(top=1.02, auto=None)
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(frameon=False, fontsize=8, loc="lower right")
+    ax.set(xlabel=label)
     ax.grid(alpha=0.3)
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def _plot_over_angles(cells: Sequence[Summary[Cell]]) -> Any:
-    """Table 2: accuracy over the number of angles, one panel per dataset and norm."""
-    figure = _make_figure(10, 5.6)
-    for row, dataset in zip(figure.subplots(2, 2), DATASETS):
-        for ax, norm in zip(row, NORMS):
-            chosen = [s for s in cells if (s.measurand.dataset, s.measurand.norm) == (dataset, norm)]
-            for protocol, colour in _COLOURS.items():
-                if mine := [s for s in chosen if s.measurand.protocol == protocol]:
-                    _plot_ours(ax, mine, colour, f"ours, {protocol}")
-            _plot_paper(ax, chosen, "black", "paper")
-            _finish_panel(ax, chosen, "angles", f"{DATASETS[dataset]}, {NORMS[norm]}")
-        row[0].set_ylabel("accuracy")
-    return figure
+def _plot_accuracy(cells: Sequence[Summary[Cell]]) -> Any:
+    """Plot accuracy over the number of angles (Table 2) or over the class size (Tables 3 and 4).
 
-
-def _plot_over_sizes(cells: Sequence[Summary[Cell]]) -> Any:
-    """Tables 3 and 4: accuracy over the class size, one row per protocol and one panel per feature."""
-    protocols = list(dict.fromkeys(s.measurand.protocol for s in cells))
-    figure = _make_figure(11, 3.3 * len(protocols))
-    axes = figure.subplots(len(protocols), len(FEATURES), sharey=True, squeeze=False)
-    counts = sorted({s.measurand.n_angles for s in cells if s.measurand.n_angles is not None})
-    colours: dict[int | None, str] = {None: "C7", **{n: f"C{k}" for k, n in enumerate(counts)}}
-    for row, protocol in zip(axes, protocols):
-        for ax, feature in zip(row, FEATURES):
-            chosen = [s for s in cells if (s.measurand.protocol, s.measurand.feature) == (protocol, feature)]
-            for n_angles in sorted({s.measurand.n_angles for s in chosen}, key=lambda n: n or 0):
-                mine = [s for s in chosen if s.measurand.n_angles == n_angles]
-                label = "pixels" if n_angles is None else f"{n_angles} angles"
-                _plot_ours(ax, mine, colours[n_angles], label)
-                is_last = n_angles == chosen[-1].measurand.n_angles
-                _plot_paper(ax, mine, colours[n_angles], "paper" if is_last else None)
-            _finish_panel(ax, chosen, "class size", f"{FEATURES[feature]}, {protocol}")
-        row[0].set_ylabel("accuracy")
+    Table 2 has one row of panels per dataset, one column per norm and one line per protocol. Tables 3 and 4 have one
+    row of panels per protocol, one column per feature and one line per number of angles.
+    """
+    is_nearest = cells[0].measurand.norm is not None
+    names = ("dataset", "norm", "protocol") if is_nearest else ("protocol", "feature", "n_angles")
+    get_row, get_column, get_line = (attrgetter(f"measurand.{name}") for name in names)
+    rows, n_columns = group_by(cells, get_row), len(set(map(get_column, cells)))
+    lines = [line for line in dict.fromkeys(map(get_line, cells)) if line is not None]
+    colours = {None: "C7", **{line: f"C{k}" for k, line in enumerate(lines)}}  # None stands for pixels
+    figure = _make_figure(11, 3 * len(rows))
+    for row, axes in zip(rows, figure.subplots(len(rows), n_columns, sharey=not is_nearest, squeeze=False)):
+        axes[0].set_ylabel("accuracy")
+        for panel, ax in zip(group_by(row, get_column), axes):
+            for cells_of_line in group_by(panel, get_line):
+                line = get_line(cells_of_line[0])
+                label = f"ours, {line}" if is_nearest else "pixels" if line is None else f"{line} angles"
+                paper_colour = "black" if is_nearest else colours[line]
+                _plot_cells(ax, cells_of_line, colours[line], label, paper_colour)
+            ticks = sorted({find_row(s.measurand) for s in panel})
+            ax.set_xscale("log", base=2)
+            ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks], fontsize=8)
+            ax.minorticks_off()
+            ax.set_ylim(top=1.02, auto=None)
+            ax.legend(frameon=False, fontsize=8, loc="lower right")
+            place = (str(get(panel[0])) for get in (get_row, get_column))
+            title = ", ".join(_NAMES.get(name, name) for name in place)
+            _finish_panel(ax, title, "angles" if is_nearest else "class size")
     return figure
 
 
@@ -202,7 +189,7 @@ def _show_sets(seed: int, mnist: datasets.Mnist | None) -> Any:
 
 
 def _plot_over_levels(curves: dict[Curve, list[Summary[Trial]]]) -> Any:
-    """Accuracy over the level of a distortion, one panel per curve."""
+    """Plot accuracy over the level of a distortion, one panel per curve."""
     figure = _make_figure(11, 4)
     for (curve, trials), ax in zip(curves.items(), figure.subplots(1, len(curves), sharey=True, squeeze=False)[0]):
         for i, method in enumerate(robustness.CURVE_METHODS):
@@ -210,10 +197,8 @@ def _plot_over_levels(curves: dict[Curve, list[Summary[Trial]]]) -> Any:
             levels, stds = [s.measurand.level or 0.0 for s in mine], [s.std or 0.0 for s in mine]
             _plot_band(ax, levels, [s.mean for s in mine], stds, color=f"C{i}", label=METHODS[method])
         title = f"{SETS[curve.dataset]}, {curve.n_train} of {curve.class_size} images per class to train on"
-        ax.set(xlabel=VARIED[curve.varied], ylim=(0, 1.02))
-        ax.set_title(title, fontsize=10)
-        ax.grid(alpha=0.3)
-        ax.spines[["top", "right"]].set_visible(False)
+        _finish_panel(ax, title, VARIED[curve.varied])
+        ax.set_ylim(0, 1.02)
     figure.axes[0].set_ylabel("accuracy")
     figure.axes[-1].legend(frameon=False, fontsize=8, loc="best")
     return figure

@@ -3,6 +3,24 @@
 from radoncdt.reproduction.measurement import Printed
 from radoncdt.reproduction.protocol import Cell
 
+__all__ = [
+    "DATASETS",
+    "FEATURES",
+    "METHODS",
+    "NORMS",
+    "PROTOCOLS",
+    "SETS",
+    "TABLES",
+    "VARIED",
+    "find_row",
+    "format_count",
+    "format_difference",
+    "format_figure",
+    "format_printed",
+    "label_column",
+    "label_row",
+]
+
 DATASETS = {"academic": "academic", "linmnist": "LinMNIST"}
 NORMS = {"inf": "‖·‖∞", "2": "‖·‖₂"}
 FEATURES = {"euclidean": "Euclidean", "rcdt": "R-CDT", "mnrcdt": "mNR-CDT"}
@@ -36,34 +54,34 @@ VARIED = {"dots": "discs of salt in an image", "amplitude": "amplitude of the wa
 
 
 def label_column(cell: Cell) -> str:
-    """The column of a cell in its table, as in the paper."""
+    """Return the name of a cell's column in its table, as in the paper."""
     if cell.norm is not None:
         return f"{DATASETS[cell.dataset]} {NORMS[cell.norm]}"
     return FEATURES[cell.feature] + (f" {cell.n_angles}" if cell.n_angles is not None else "")
 
 
 def find_row(cell: Cell) -> int:
-    """The row of a cell in its table, as in the paper: angles in Table 2, class sizes in Tables 3 and 4."""
+    """Return the row of a cell in its table: a number of angles in Table 2, a class size in Tables 3 and 4."""
     return cell.class_size if cell.norm is None else cell.n_angles or 0
 
 
 def label_row(cell: Cell) -> str:
-    """The row of a cell in words."""
+    """Return the row of a cell in words."""
     return f"class size {cell.class_size:,}" if cell.norm is None else f"{cell.n_angles} angles"
 
 
 def format_figure(mean: float, std: float | None, digits: int = 3) -> str:
-    """A mean and its standard deviation as the paper prints them."""
+    """Format a mean and its standard deviation as the paper prints them."""
     return f"{mean:.{digits}f}" + (f" ± {std:.{digits}f}" if std is not None else "")
 
 
 def format_printed(paper: Printed | None) -> str:
-    """The paper's figure."""
+    """Format the paper's figure."""
     return format_figure(paper.mean, paper.std, paper.digits) if paper else "–"
 
 
 def format_difference(value: float | None, standard_errors: float | None) -> str:
-    """A difference, also in standard errors."""
+    """Format a difference, also in standard errors."""
     if value is None:
         return ""
     if standard_errors is None:
@@ -73,10 +91,5 @@ def format_difference(value: float | None, standard_errors: float | None) -> str
 
 
 def format_count(number: int, noun: str) -> str:
-    """A number with its noun, in the singular or plural.
-
-    >>> from radoncdt.reproduction.labels import format_count
-    >>> format_count(1, "random draw"), format_count(1200, "measurement")
-    ('1 random draw', '1,200 measurements')
-    """
+    """Format a number with its noun, in the singular or plural: "1 draw", "1,200 draws"."""
     return f"{number:,} {noun}" + ("s" if number != 1 else "")

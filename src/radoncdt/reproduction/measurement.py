@@ -2,15 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 __all__ = ["NOTABLE", "Measurand", "Measurement", "Printed", "Summary", "group_by", "summarise"]
 
-NOTABLE = 2.0
-"""Differences from the paper of at least this many standard errors are flagged."""
+NOTABLE = 2.0  # standard errors: differences from the paper of at least this size are flagged
 
 _Item = TypeVar("_Item")
 
@@ -18,10 +17,8 @@ _Item = TypeVar("_Item")
 class Measurement(NamedTuple):
     """The accuracies of one random draw."""
 
-    accuracies: list[float]
-    """One per fold, reference or repetition."""
-    ties: float | None = None
-    """Share of the test samples whose score is exactly 0; None for classifiers without scores."""
+    accuracies: list[float]  # one per fold, reference or repetition
+    ties: float | None = None  # share of the test samples whose score is exactly 0; None for classifiers without scores
 
 
 @dataclass(frozen=True)
@@ -30,8 +27,7 @@ class Printed:
 
     mean: float
     std: float | None
-    digits: int
-    """Decimal places."""
+    digits: int  # decimal places
 
 
 @dataclass(frozen=True)
@@ -41,10 +37,9 @@ class Measurand(ABC):
     Equal measurands in equal random draws have equal measurements.
     """
 
-    COLUMNS: ClassVar[Mapping[str, str]]
-    """The columns of a record after those of the measurand, and the attribute of `Summary` that each one holds."""
-    OPTIONAL: ClassVar[tuple[str, ...]]
-    """Fields that a record omits where they are None."""
+    COLUMNS: ClassVar[Mapping[str, str] | None] = None
+    """The figures in a record and the attributes of `Summary` that they are; None for all of them."""
+    OPTIONAL: ClassVar[tuple[str, ...]]  # fields that a record omits where they are None
 
     @property
     def has_ties(self) -> bool:
@@ -72,7 +67,7 @@ class Measurand(ABC):
         """What the figures depend on besides the code, the seed and the libraries that all measurements need."""
 
     def record(self) -> dict[str, Any]:
-        """The fields, without optional ones that are None."""
+        """Return the fields, without optional ones that are None."""
         return {name: v for name, v in asdict(self).items() if v is not None or name not in self.OPTIONAL}
 
 
@@ -86,47 +81,20 @@ class Summary(Generic[_M_co]):
 
     measurand: _M_co
     paper: Printed | None
+    mean: float  # mean over the draws of the mean accuracy in each draw
+    std: float | None  # standard deviation within a draw, averaged over the draws; None if a draw has a single accuracy
+    std_between_draws: float | None  # standard deviation of the means of the draws; None for a single draw
     draws: int
-    mean: float
-    """Mean over the draws of the mean accuracy in each draw."""
-    std: float | None
-    """Standard deviation within a draw, averaged over the draws; None if a draw has a single accuracy."""
-    std_between_draws: float | None
-    """Standard deviation of the means of the draws; None for a single draw."""
-    fold_maximum: float | None = None
-    """Mean over the draws of the largest accuracy, where the authors print that one."""
-    fold_maximum_between_draws: float | None = None
-    """Standard deviation of the largest accuracies of the draws."""
-    ties: float | None = None
-    """Mean share of ties; None for classifiers without scores."""
+    difference: float | None  # our mean minus the paper's figure
+    standard_errors: float | None  # the difference divided by its standard error
+    fold_maximum: float | None  # mean over the draws of the largest accuracy, where the authors print that one
+    fold_maximum_difference: float | None  # our largest accuracy minus the paper's figure
+    fold_maximum_standard_errors: float | None  # the difference of the largest accuracy divided by its standard error
+    ties: float | None  # mean share of ties; None for classifiers without scores
 
     @property
     def paper_mean(self) -> float | None:
         return self.paper.mean if self.paper else None
-
-    @property
-    def paper_std(self) -> float | None:
-        return self.paper.std if self.paper else None
-
-    @property
-    def difference(self) -> float | None:
-        """Our mean minus the paper's figure."""
-        return self._subtract_paper(self.mean)
-
-    @property
-    def standard_errors(self) -> float | None:
-        """The difference divided by its standard error."""
-        return self._divide_by_error(self.difference, self.std_between_draws)
-
-    @property
-    def fold_maximum_difference(self) -> float | None:
-        """Our largest fold minus the paper's figure."""
-        return self._subtract_paper(self.fold_maximum)
-
-    @property
-    def fold_maximum_standard_errors(self) -> float | None:
-        """The difference of the largest fold divided by its standard error."""
-        return self._divide_by_error(self.fold_maximum_difference, self.fold_maximum_between_draws)
 
     @property
     def ours(self) -> float:
@@ -141,24 +109,13 @@ class Summary(Generic[_M_co]):
             return 0
         return 1 if errors > 0 else -1
 
-    def _subtract_paper(self, value: float | None) -> float | None:
-        return None if self.paper is None or value is None else value - self.paper.mean
-
-    def _divide_by_error(self, difference: float | None, between: float | None) -> float | None:
-        """The paper prints one draw, rounded, and ours is the mean of several.
-
-        If both measure the same, the variance of the difference is the variance between draws times 1 + 1/draws, plus
-        the variance of rounding.
-        """
-        if self.paper is None or difference is None or between is None:
-            return None
-        rounding = 10.0 ** (-2 * self.paper.digits) / 12
-        return difference / float(np.sqrt(between**2 * (1 + 1 / self.draws) + rounding))
-
     def record(self) -> dict[str, Any]:
-        """The summary as one flat record."""
-        columns = self.measurand.COLUMNS
-        return {**self.measurand.record(), **{column: getattr(self, name) for column, name in columns.items()}}
+        """Return the summary as one flat record."""
+        figures = {"paper_mean": self.paper_mean, "paper_std": self.paper.std if self.paper else None}
+        figures |= {field.name: getattr(self, field.name) for field in fields(self)[2:]}
+        if columns := self.measurand.COLUMNS:
+            figures = {column: figures[name] for column, name in columns.items()}
+        return {**self.measurand.record(), **figures}
 
 
 def summarise(measurand: _M, paper: Printed | None, draws: Mapping[int, Measurement]) -> Summary[_M]:
@@ -166,18 +123,33 @@ def summarise(measurand: _M, paper: Printed | None, draws: Mapping[int, Measurem
     runs = [np.array(draws[draw].accuracies) for draw in sorted(draws)]
     means = [run.mean() for run in runs]
     maxima = [run.max() for run in runs] if measurand.has_fold_maximum else []
-    ties = [draw.ties for draw in draws.values() if draw.ties is not None]
     return Summary(
         measurand,
         paper,
-        draws=len(runs),
-        mean=float(np.mean(means)),
-        std=_mean([run.std(ddof=1) for run in runs if run.size > 1]),
-        std_between_draws=_std(means),
-        fold_maximum=_mean(maxima),
-        fold_maximum_between_draws=_std(maxima),
-        ties=_mean(ties),
+        float(np.mean(means)),
+        _mean([run.std(ddof=1) for run in runs if run.size > 1]),
+        _std(means),
+        len(runs),
+        *_compare(means, paper),
+        _mean(maxima),
+        *_compare(maxima, paper),
+        _mean([draw.ties for draw in draws.values() if draw.ties is not None]),
     )
+
+
+def _compare(ours: Sequence[float], paper: Printed | None) -> tuple[float | None, float | None]:
+    """Return the difference of our mean over the draws from the paper's figure, and its size in standard errors.
+
+    The paper prints one draw, rounded. If both measure the same, the variance of the difference is the variance between
+    draws times 1 + 1/draws, plus the variance of rounding.
+    """
+    if paper is None or not ours:
+        return None, None
+    difference = float(np.mean(ours)) - paper.mean
+    between = _std(ours)
+    if between is None:
+        return difference, None
+    return difference, difference / float(np.sqrt(between**2 * (1 + 1 / len(ours)) + 10.0 ** (-2 * paper.digits) / 12))
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -1,10 +1,13 @@
-"""The protocol of Tables 2, 3 and 4: their cells, the images of a random draw, and their features.
+"""The protocol of Tables 2, 3 and 4: their cells, the images of a random draw, features and classifiers.
 
 "published" is what the authors ran: image i of every class of the academic dataset has the same map, and all images of
 LinMNIST share ten maps. "independent" gives every image its own map and changes nothing else.
+
+Table 2 takes the nearest of one reference per class. Tables 3 and 4 train a linear support vector machine (squared
+hinge, C = 1, no intercept) on each tenth of the images and test it on the other nine.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -14,83 +17,58 @@ from numpy.typing import NDArray
 from radoncdt import datasets
 from radoncdt._pooling import max_nrcdt
 from radoncdt._rcdt import nrcdt, rcdt
+from radoncdt._typing import Floats
+from radoncdt._validation import ArgumentValueError
 from radoncdt.directions import equispaced_angles
-from radoncdt.reproduction.measurement import Measurand, group_by
+from radoncdt.reproduction.measurement import Measurand, Measurement, group_by
 
 __all__ = [
-    "CLOSED_GRID",
-    "FIT_CANVAS",
-    "HALF_CIRCLE",
-    "LEVELS",
-    "LOOSE_SOLVER",
+    "LOOSE_TOLERANCE",
+    "METRICS",
     "N_FOLDS",
     "N_SHARED_MAPS",
     "PROTOCOLS",
     "SOURCES",
     "Cell",
     "Draw",
-    "ImageSource",
     "compute_features",
-    "count_digits",
     "draw_images",
-    "group_by_features",
-    "group_by_images",
+    "fit_linear_svm",
+    "measure_cells",
+    "measure_folds",
 ]
 
 PROTOCOLS = ("published", "independent")
 
-N_FOLDS = 10
+N_FOLDS = 10  # parts of the images of a class, each of which a support vector machine is trained on
 N_SHARED_MAPS = 10  # maps of all images of LinMNIST in the published protocol
+METRICS = {"inf": "chebyshev", "2": "euclidean"}  # SciPy's names of the norms
+LOOSE_TOLERANCE = 0.1  # LIBLINEAR's default
 
-_SEEDS = {"academic": 0, "linmnist": 1, "published": 0, "independent": 1}
-"""Parts of the seed of the images."""
+_LEVELS = {"academic": 363, "linmnist": 160}  # levels of the quantile functions; the authors have as many radii
+_SEEDS = {"academic": 0, "linmnist": 1, "published": 0, "independent": 1}  # parts of the seed of the images
+_OTHER_FEATURES = ("half circle", "closed grid")  # variants that change the features
+_MAX_STEPS = 1000  # Newton steps before giving up
+_ROUNDING = 64 * np.finfo(np.float64).eps  # relative error of the weights at which Newton's method stops
 
-LEVELS = {"academic": 363, "linmnist": 160}
-"""Levels of the quantile functions; the authors use as many as radii of the Radon transform."""
-
-HALF_CIRCLE, CLOSED_GRID, LOOSE_SOLVER = "half circle", "closed grid", "loose solver"
-FIT_CANVAS = "fit canvas"
-"""Variants of a cell."""
+_Solver = Callable[[Floats, Floats], Floats]  # maps features and signs to weights
 
 
 @dataclass(frozen=True)
 class Cell(Measurand):
     """One figure of a table."""
 
-    table: str
-    """"table2", "table3" or "table4"."""
-    protocol: str
-    """"published" or "independent"."""
-    dataset: str
-    """"academic" or "linmnist"."""
-    feature: str
-    """"euclidean", "rcdt" or "mnrcdt"."""
-    norm: str | None
-    """Norm of the nearest reference, "inf" or "2"; None for other classifiers."""
-    classifier: str
-    """"nearest" or "svm"."""
+    table: str  # "table2", "table3" or "table4"
+    protocol: str  # "published" or "independent"
+    dataset: str  # "academic" or "linmnist"
+    feature: str  # "euclidean", "rcdt" or "mnrcdt"
+    norm: str | None  # norm of the nearest reference, "inf" or "2"; None for other classifiers
+    classifier: str  # "nearest" or "svm"
     n_angles: int | None
     class_size: int
     variant: str | None = None
-    """The one deviation from the protocol, if any; see `radoncdt.reproduction.tables.list_variants`."""
+    """The one deviation from the protocol: "half circle", "closed grid", "loose solver", "fit canvas", or none."""
 
-    COLUMNS: ClassVar = {
-        name: name
-        for name in (
-            "paper_mean",
-            "paper_std",
-            "mean",
-            "std",
-            "std_between_draws",
-            "draws",
-            "difference",
-            "standard_errors",
-            "fold_maximum",
-            "fold_maximum_difference",
-            "fold_maximum_standard_errors",
-            "ties",
-        )
-    }
     OPTIONAL: ClassVar = ("variant",)
 
     @property
@@ -126,10 +104,12 @@ class Cell(Measurand):
 class ImageSource:
     """The images of a table."""
 
-    classes: dict[str, tuple[Any, ...]]
-    """The classes of each dataset."""
-    distribution: datasets.AffineDistribution
-    """The distribution of the maps."""
+    classes: dict[str, tuple[Any, ...]]  # the classes of each dataset
+    distribution: datasets.AffineDistribution  # the distribution of the maps
+
+    def count_digits(self, mnist: datasets.Mnist) -> int:
+        """Count the images of the rarest digit among the classes; 0 if there are none."""
+        return min((int((mnist.labels == digit).sum()) for digit in self.classes.get("linmnist", ())), default=0)
 
 
 SOURCES = {
@@ -139,11 +119,6 @@ SOURCES = {
     "table3": ImageSource({"academic": ("circle-star1", "square-star4")}, datasets.WIDE),
     "table4": ImageSource({"linmnist": (1, 7)}, datasets.WIDE),
 }
-
-
-def count_digits(table: str, mnist: datasets.Mnist) -> int:
-    """The number of images of the rarest digit among the classes of a table; 0 if it has none."""
-    return min((int((mnist.labels == digit).sum()) for digit in SOURCES[table].classes.get("linmnist", ())), default=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,50 +131,176 @@ class Draw:
 
 
 def draw_images(cell: Cell, draw: Draw) -> tuple[NDArray[np.float32], NDArray[Any]]:
-    """Images and labels of a cell. The first images of a class do not depend on the class size."""
-    number = int(cell.table.removeprefix("table"))
-    rng = np.random.default_rng([draw.seed, number, _SEEDS[cell.dataset], _SEEDS[cell.protocol], draw.number])
-    n_shared = cell.class_size if cell.dataset == "academic" else N_SHARED_MAPS
+    """Draw the images and labels of a cell. The first images of a class do not depend on the class size."""
+    table = int(cell.table.removeprefix("table"))
     source = SOURCES[cell.table]
-    distribution = source.distribution
-    if cell.variant == FIT_CANVAS:
-        distribution = replace(distribution, fit_canvas=True)
+    classes = source.classes[cell.dataset]
+    n_shared = cell.class_size if cell.dataset == "academic" else N_SHARED_MAPS
+    is_fitted = cell.variant == "fit canvas"
     options: dict[str, Any] = {
-        "rng": rng,
-        "distribution": distribution,
+        "rng": np.random.default_rng([draw.seed, table, _SEEDS[cell.dataset], _SEEDS[cell.protocol], draw.number]),
+        "distribution": replace(source.distribution, fit_canvas=True) if is_fitted else source.distribution,
         "n_maps": n_shared if cell.protocol == "published" else None,
     }
-    classes = source.classes[cell.dataset]
     if cell.dataset == "academic":
         return datasets.academic(cell.class_size, classes=classes, **options)[:2]
     return datasets.lin_mnist(classes, cell.class_size, mnist=draw.mnist, **options)[:2]
 
 
 def compute_features(cell: Cell, images: NDArray[Any]) -> NDArray[Any]:
-    """The features of a cell, one row per image.
+    """Compute the features of a cell, one row per image.
 
     The R-CDT is in the paper's units: a pixel is √2/N wide, so that images fill the unit disc. The mNR-CDT has no unit.
     """
     if cell.n_angles is None:
         return images.reshape(len(images), -1)
-    levels: dict[str, Any] = {"n_levels": LEVELS[cell.dataset], "level_grid": "uniform", "n_jobs": 1}
+    levels: dict[str, Any] = {"n_levels": _LEVELS[cell.dataset], "level_grid": "uniform", "n_jobs": 1}
     authors: dict[str, Any] = {"moments": "levels", "directions": "equispaced"}
     if cell.feature == "rcdt":
         pixel = np.sqrt(2) / images.shape[-1]
         return pixel * rcdt(images, n_angles=cell.n_angles, **levels).reshape(len(images), -1)
-    if cell.variant == HALF_CIRCLE:
+    if cell.variant == "half circle":
         return nrcdt(images, n_angles=cell.n_angles, **authors, **levels).max(axis=-2)
-    is_closed = cell.variant == CLOSED_GRID
+    is_closed = cell.variant == "closed grid"
     angles = np.linspace(0, np.pi, cell.n_angles) if is_closed else equispaced_angles(cell.n_angles)
     return max_nrcdt(images, angles=angles, **authors, **levels)
 
 
-def group_by_images(cells: Iterable[Cell]) -> list[list[Cell]]:
-    """Group cells whose images are the same, except for the class size."""
-    return group_by(cells, lambda cell: (cell.table, cell.protocol, cell.dataset, cell.variant == FIT_CANVAS))
+# ---------------------------------------------------------------- classifiers
 
 
-def group_by_features(cells: Iterable[Cell]) -> list[list[Cell]]:
-    """Group cells with the same kind of features."""
-    changes = (HALF_CIRCLE, CLOSED_GRID)
-    return group_by(cells, lambda c: (c.dataset, c.feature, c.n_angles, c.variant if c.variant in changes else None))
+def measure_cells(cells: Sequence[Cell], draw: Draw) -> Iterator[tuple[Cell, Measurement]]:
+    """Measure cells in one random draw. Images and features that several cells share are computed once."""
+    for shared in group_by(cells, lambda c: (c.table, c.protocol, c.dataset, c.variant == "fit canvas")):
+        images, labels = draw_images(max(shared, key=lambda cell: cell.class_size), draw)
+        for group in group_by(shared, lambda c: (c.feature, c.n_angles, c.variant in _OTHER_FEATURES and c.variant)):
+            if group[0].classifier == "nearest":
+                yield from _classify_nearest(group, images, labels)
+            else:
+                yield from _classify_folds(group, images)
+
+
+def _classify_nearest(
+    cells: Sequence[Cell], images: NDArray[Any], labels: NDArray[Any]
+) -> Iterator[tuple[Cell, Measurement]]:
+    """Classify symbols by the nearest template, and digits by the nearest of one image of each class."""
+    classes = SOURCES[cells[0].table].classes["academic"] if cells[0].dataset == "academic" else ()
+    if classes:
+        drawn = datasets.templates(classes, canvas=images.shape[-1])
+        images = np.concatenate([np.stack(list(drawn.values())), images])
+    references, samples = np.split(compute_features(cells[0], images), [len(classes)])
+    for cell in cells:
+        metric = METRICS[str(cell.norm)]
+        if classes:
+            accuracies = [measure_nearest(references, samples, np.array(classes), labels, metric)]
+        else:
+            accuracies = measure_references(samples, labels, cell.class_size, metric)
+        yield cell, Measurement(accuracies)
+
+
+def measure_nearest(
+    references: NDArray[Any], samples: NDArray[Any], classes: NDArray[Any], labels: NDArray[Any], metric: str
+) -> float:
+    """Return the share of samples whose nearest reference belongs to their class."""
+    from scipy.spatial.distance import cdist
+
+    nearest = cdist(references, samples, metric).argmin(axis=0)
+    return float(np.mean(classes[nearest] == labels))
+
+
+def measure_references(samples: NDArray[Any], labels: NDArray[Any], class_size: int, metric: str) -> list[float]:
+    """Measure the accuracy with the first image of each class as reference, then with the second, and so on.
+
+    The images that are not references are classified.
+    """
+    accuracies = []
+    for i in range(class_size):
+        reference = np.arange(i, len(samples), class_size)
+        rest = np.delete(np.arange(len(samples)), reference)
+        accuracies.append(measure_nearest(samples[reference], samples[rest], labels[reference], labels[rest], metric))
+    return accuracies
+
+
+def _classify_folds(cells: Sequence[Cell], images: NDArray[Any]) -> Iterator[tuple[Cell, Measurement]]:
+    size = max(cell.class_size for cell in cells)
+    features = compute_features(cells[0], np.concatenate([half[:size] for half in np.split(images, 2)]))
+    for cell in cells:
+        solver = fit_loose_svm if cell.variant == "loose solver" else fit_linear_svm
+        yield cell, measure_folds(features, cell.class_size, solver=solver)
+
+
+def split_folds(class_size: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Return, for each fold, the samples of a class to train on, a contiguous tenth, and the others, to test on."""
+    if class_size < N_FOLDS or class_size % N_FOLDS:
+        raise ArgumentValueError("class_size", f"must be a multiple of {N_FOLDS}, got {class_size}")
+    every = np.arange(class_size)
+    return [(block, np.setdiff1d(every, block)) for block in np.split(every, N_FOLDS)]
+
+
+def fit_linear_svm(features: Floats, signs: Floats, *, c: float = 1.0) -> Floats:
+    """Return the weights w (d,) that minimise ½‖w‖² + c Σ_i max(0, 1 − y_i⟨w, x_i⟩)², with y_i = −1 or 1.
+
+    The features x are an array (n, d), the signs y an array (n,).
+
+    At the minimum w = Σ_i β_i x_i with β_i = 2c y_i max(0, 1 − y_i⟨w, x_i⟩). The samples with y_i⟨w, x_i⟩ < 1 are
+    active. If they were known, their β would solve (K + I/2c) β = y, where K holds the inner products, and all other β
+    would be 0. Newton's method solves this system for the samples that are active at present, and moves towards the
+    solution as long as the function decreases. It reaches the minimum up to rounding, unless the features are so large
+    that I/2c vanishes beside K. scikit-learn's LinearSVC minimises the same function, but only to a tolerance, and it
+    does not benefit from having fewer samples than features, as is the case here.
+    """
+    from scipy.linalg import solve
+    from scipy.optimize import brentq
+
+    kernel = features @ features.T
+    beta, scores = np.zeros(len(signs)), np.zeros(len(signs))  # the scores are ⟨w, x_i⟩
+    tolerance = _ROUNDING * (1 + 2 * c * np.abs(kernel).sum(axis=1).max())  # error of β due to rounding of the scores
+    for _ in range(_MAX_STEPS):
+        active = np.flatnonzero(signs * scores < 1)
+        target = np.zeros(len(signs))
+        ridge = kernel[np.ix_(active, active)] + np.eye(active.size) / (2 * c)
+        target[active] = solve(ridge, signs[active], assume_a="pos")
+        step = target - beta
+        change = kernel @ step
+
+        def slope(t: float, start: tuple[Floats, ...] = (beta, scores, step, change)) -> float:
+            """Return the derivative of the function along the step."""
+            beta, scores, step, change = start
+            short = np.maximum(1 - signs * (scores + t * change), 0)
+            return float(change @ (beta + t * step - 2 * c * signs * short))
+
+        share = brentq(slope, 0, 1) if slope(0) < 0 < slope(1) else 1.0
+        beta = target if share == 1 else beta + share * step
+        scores = kernel @ beta  # adding up the changes would keep the rounding errors of earlier, larger scores
+        error = np.abs(beta - 2 * c * signs * np.maximum(1 - signs * scores, 0)).max()
+        if error <= tolerance * np.abs(beta).max():
+            return features.T @ beta
+    raise RuntimeError(f"the support vector machine did not converge in {_MAX_STEPS} steps")
+
+
+def fit_loose_svm(features: Floats, signs: Floats) -> Floats:
+    """Return the weights of LIBLINEAR's dual coordinate descent, which stops early at its default tolerance."""
+    from sklearn.svm import LinearSVC
+
+    model = LinearSVC(C=1.0, loss="squared_hinge", dual=True, fit_intercept=False, tol=LOOSE_TOLERANCE, random_state=0)
+    return np.asarray(model.fit(features, signs).coef_[0])
+
+
+def measure_folds(features: NDArray[Any], class_size: int, *, solver: _Solver = fit_linear_svm) -> Measurement:
+    """Measure the accuracy on the test samples of each fold, for two classes, and the share of ties.
+
+    The decision rule is that of scikit-learn: a sample belongs to the second class if its score is greater than 0, and
+    to the first class otherwise. A tie, a score of exactly 0, is therefore right for one of the classes.
+
+    The features (2n, d) are those of the first class, followed by as many of the second class. The first `class_size`
+    samples of each class are used. The solver maps features and signs to weights.
+    """
+    folds = split_folds(class_size)
+    halves = [half[:class_size].astype(np.float64, copy=False) for half in np.split(features, 2)]
+    blocks = zip(*(np.split(half, N_FOLDS) for half in halves))  # the training samples of both classes
+    signs = np.repeat([-1.0, 1.0], class_size // N_FOLDS)
+    weights = [solver(np.concatenate(block), signs) for block in blocks]
+    every = np.stack([half @ np.transpose(weights) for half in halves])  # scores by class, sample and fold
+    tested = [every[:, test, i] for i, (_, test) in enumerate(folds)]
+    accuracies = [float(np.mean((scores > 0) == [[False], [True]])) for scores in tested]
+    return Measurement(accuracies, float(np.mean([np.mean(scores == 0) for scores in tested])))

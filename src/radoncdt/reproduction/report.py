@@ -6,8 +6,8 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from functools import partial
-from typing import IO, Any
+from operator import methodcaller
+from typing import Any
 
 from radoncdt._csv import encode_table
 from radoncdt._extras import require
@@ -24,7 +24,6 @@ __all__ = ["WHOLE_RUN", "render", "write_report"]
 WHOLE_RUN = "the whole run, by the clock"  # the last of the steps in `Outcome.seconds`
 
 _TITLE = "The experiments of the paper, run by radoncdt"
-_RECORDS = ("table1", *TABLES, "variants", "robustness", "robustness_curves")
 
 
 def write_report(run: Run) -> Outcome:
@@ -37,23 +36,24 @@ def write_report(run: Run) -> Outcome:
     began = time.perf_counter()
     figures = draw_figures(outcome, run.mnist)
     now = time.perf_counter()
-    seconds = {**outcome.seconds, "drawing": now - began, WHOLE_RUN: now - run.began}
-    outcome = replace(outcome, seconds=seconds)
-    files: dict[str, bytes] = {}
-    for name, figure in figures.items():
-        files |= {f"figures/{name}.{form}": _save_figure(figure, form) for form in ("png", "svg")}
-    for name, records in _list_records(outcome).items():
-        files[f"{name}.csv"] = encode_table(records[0], (record.values() for record in records))
-        files[f"{name}.json"] = _encode_json(records)
+    steps = {**outcome.seconds, "drawing": now - began, WHOLE_RUN: now - run.began}
+    outcome = replace(outcome, seconds={step: round(seconds, 2) for step, seconds in steps.items()})
+    files = {f"figures/{name}.{form}": _save_figure(f, form) for name, f in figures.items() for form in ("png", "svg")}
+    tables = _list_records(outcome)
+    for name, records in tables.items():
+        if records:
+            files[f"{name}.csv"] = encode_table(records[0], (record.values() for record in records))
+            files[f"{name}.json"] = _encode_json(records)
     files["results.json"] = _encode_json([summary.record() for summary in outcome.cells])
-    files["setup.json"] = _encode_json(_describe_run(outcome))
+    progress = {"complete": outcome.missing == 0, "missing_measurements": outcome.missing}
+    files["setup.json"] = _encode_json({**progress, **outcome.describe(), "seconds": outcome.seconds})
     svgs = {name: files[f"figures/{name}.svg"] for name in figures}
     files |= {name: render(name, outcome, svgs).encode() for name in ("report.md", "report.html")}
     if figures:
         (run.folder / "figures").mkdir(exist_ok=True)
     for name, content in files.items():
-        write_atomically(run.folder / name, partial(_write, content))
-    possible = {f"{name}.{form}" for name in _RECORDS for form in ("csv", "json")}
+        write_atomically(run.folder / name, methodcaller("write", content))
+    possible = {f"{name}.{form}" for name in tables for form in ("csv", "json")}
     possible |= {f"figures/{name}.{form}" for name in CAPTIONS for form in ("png", "svg")}
     for name in possible - files.keys():
         (run.folder / name).unlink(missing_ok=True)
@@ -69,28 +69,26 @@ def render(template: str, outcome: Outcome, svgs: Mapping[str, bytes]) -> str:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        keep_trailing_newline=True,
     )
-    environment.filters["base64"] = lambda content: base64.b64encode(content).decode()
-    return environment.get_template(template).render(title=_TITLE, sections=list_sections(outcome, svgs), svgs=svgs)
-
-
-def _write(content: bytes, file: IO[bytes]) -> None:
-    file.write(content)
+    return environment.get_template(template).render(
+        title=_TITLE,
+        sections=list_sections(outcome, list(svgs)),
+        captions=CAPTIONS,
+        pictures={name: base64.b64encode(svg).decode() for name, svg in svgs.items()},
+    )
 
 
 def _list_records(outcome: Outcome) -> dict[str, list[dict[str, Any]]]:
-    """The rows of every table, by name."""
-    tables: dict[str, list[dict[str, Any]]] = {"table1": [asdict(check) for check in outcome.checks]}
-    for table in TABLES:
-        tables[table] = [summary.record() for summary in outcome.select_cells(table)]
-    tables["variants"] = [_compare(*pair, variant.title) for variant, pairs in outcome.comparisons for pair in pairs]
-    for name, is_curve in (("robustness", False), ("robustness_curves", True)):
-        tables[name] = [s.record() for s in outcome.trials if (s.measurand.varied is not None) == is_curve]
-    return {name: records for name, records in tables.items() if records}
+    """List the rows of every table, by name."""
+    tables = {table: [summary.record() for summary in outcome.select_cells(table)] for table in TABLES}
+    tables["table1"] = [asdict(check) for check in outcome.checks]
+    tables["variants"] = [_compare(variant.title, *pair) for variant, pairs in outcome.comparisons for pair in pairs]
+    tables["robustness"] = [s.record() for s in outcome.trials if s.measurand.varied is None]
+    tables["robustness_curves"] = [s.record() for s in outcome.trials if s.measurand.varied is not None]
+    return tables
 
 
-def _compare(published: Summary[Cell], otherwise: Summary[Cell], title: str) -> dict[str, Any]:
+def _compare(title: str, published: Summary[Cell], otherwise: Summary[Cell]) -> dict[str, Any]:
     names = ("table", "dataset", "feature", "norm", "n_angles", "class_size")
     return {
         "variant": title,
@@ -100,17 +98,6 @@ def _compare(published: Summary[Cell], otherwise: Summary[Cell], title: str) -> 
         "otherwise_mean": otherwise.mean,
         "difference": otherwise.mean - published.mean,
         "draws": min(published.draws, otherwise.draws),
-    }
-
-
-def _describe_run(outcome: Outcome) -> dict[str, Any]:
-    choice = asdict(outcome.choice)
-    return {
-        "complete": outcome.missing == 0,
-        "missing_measurements": outcome.missing,
-        **{name: choice[name] for name in ("parts", "protocols", "draws", "angles", "sizes", "repetitions")},
-        **outcome.setup,
-        "seconds": {step: round(seconds, 2) for step, seconds in outcome.seconds.items()},
     }
 
 

@@ -1,18 +1,17 @@
-"""The sections of the report as data: text, tables and figures. Templates turn them into HTML and Markdown."""
+"""The sections of the report as data: prose, grids and figures. Templates turn them into HTML and Markdown."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from radoncdt.reproduction import baselines, labels, robustness, table1
-from radoncdt.reproduction.figures import CAPTIONS
 from radoncdt.reproduction.labels import format_count, format_difference, format_figure, format_printed
 from radoncdt.reproduction.measurement import NOTABLE, Measurand, Summary, group_by
 from radoncdt.reproduction.protocol import Cell
 from radoncdt.reproduction.robustness import Trial
 from radoncdt.reproduction.runner import PARTS, Outcome
 
-__all__ = ["Entry", "Section", "describe_missing_baselines", "list_sections", "make_entry"]
+__all__ = ["Grid", "GridEntry", "Section", "describe_missing_baselines", "list_sections", "make_entry"]
 
 _PAPER = (
     "Beckmann, Beinert, Bresch: Max-Normalized Radon Cumulative Distribution Transform for Limited Data "
@@ -20,18 +19,16 @@ _PAPER = (
 )
 _AGREEMENT = (
     "The figures of the published protocol are compared with the paper's. They agree if they differ by less than "
-    "{notable:g} standard errors, which are defined below."
+    f"{NOTABLE:g} standard errors, which are defined below."
 )
 _CHANCE = "With {draws}, about {share:.0%} of the differences would be larger by chance even if both measured the same."
 _SINGLE_DRAW = "A single random draw has no standard error, so agreement cannot be judged."
-_DIFFERENCES = (
-    "The following figures do not agree. Rows are numbers of angles in Table 2 and class sizes in Tables 3 and 4."
-)
+_DIFFERENCES = "These figures do not agree. Rows are numbers of angles in Table 2 and class sizes in Tables 3 and 4."
 _TABLE_1 = (
-    "Both sides of every row are compared by their quantile functions in {n_angles} directions at {n_levels} levels, "
-    "for a random point cloud, which moves exactly, and for a drawn symbol, which is resampled. Errors are in pixels. "
-    "Rows that do not hold for the points are flagged. The printed row of the vertical shear is a slip: its right-hand "
-    "side belongs to the matrix (1 c; 0 1)."
+    f"Both sides of every row are compared by their quantile functions in {table1.N_ANGLES} directions at "
+    f"{table1.N_LEVELS} levels, for a random point cloud, which moves exactly, and for a drawn symbol, which is "
+    "resampled. Errors are in pixels. Rows that do not hold for the points are flagged. The printed row of the "
+    "vertical shear is a slip: its right-hand side belongs to the matrix (1 c; 0 1)."
 )
 _ENTRIES = (
     "The first line of an entry is our accuracy: the mean over {draws} unless another number is given, ± the standard "
@@ -39,14 +36,13 @@ _ENTRIES = (
     "between draws, the paper's figure, and the difference, ours minus the paper's, with its size in standard errors. "
     "The paper prints one draw, rounded, and ours is a mean. If both measure the same, the variance of the difference "
     "is the variance between draws times 1 + 1/{n}, plus the variance of rounding. If the draws agree exactly, only "
-    "rounding error remains. For the published protocol, differences of at least {notable:g} standard errors are "
+    f"rounding error remains. For the published protocol, differences of at least {NOTABLE:g} standard errors are "
     "flagged: bold in Markdown, coloured in HTML."
 )
 _TIES = (
-    "The decision rule of the support vector machines is that of scikit-learn: a score greater than 0 means the second "
-    "class, any other score the first. “ties” is the share of the test samples whose score is exactly 0. These samples "
-    "have nothing in common with the weights, and all of them are assigned to the first class. Entries without this "
-    "line have no ties."
+    "The support vector machines decide as in scikit-learn: a score greater than 0 means the second class, any other "
+    "score the first. “ties” is the share of the test samples whose score is exactly 0. They have nothing in common "
+    "with the weights, and all of them are assigned to the first class. Entries without this line have no ties."
 )
 _FOLD_MAXIMUM = (
     "The R-CDT columns of the paper's Table 4 are the largest of the ten folds, not their mean: for class sizes 10, 20 "
@@ -68,61 +64,51 @@ _ROBUSTNESS = (
     "A few images of aff and elastic are therefore not affine copies."
 )
 _METHODS = (
-    "All transforms have {n_angles} directions on the half circle and {n_levels} levels for all sets. R-CDT, mNR-CDT "
-    "and aNR-CDT are the authors': equispaced directions, levels k/(n + 1), mean and standard deviation over the "
-    "levels. The others are ours: whitened directions and exact moments. “robust, registered” uses the moments of a "
-    "Student t distribution with 3 degrees of freedom and omits a sixteenth of the levels at either end. Features are "
-    "compared by their Euclidean distance."
+    f"All transforms have {robustness.N_ANGLES} directions on the half circle and {robustness.N_LEVELS} levels for all "
+    "sets. R-CDT, mNR-CDT and aNR-CDT are the authors': equispaced directions, levels k/(n + 1), mean and standard "
+    "deviation over the levels. The others are ours: whitened directions and exact moments. “robust, registered” uses "
+    "the moments of a Student t distribution with 3 degrees of freedom and omits a sixteenth of the levels at either "
+    "end. Features are compared by their Euclidean distance."
 )
 _BASELINES = (
     "Baselines from other libraries: Hu moments as sign(h)·log10|h|, standardised on the training images; Zernike "
-    "moments up to degree {degree} and HOG (9 orientations, cells of 16 pixels, blocks of 2 × 2 cells) of the whitened "
-    "image of {side} × {side} pixels, with 3 standard deviations from the middle to the border, which is also the "
-    "radius of the Zernike moments."
+    f"moments up to degree {baselines.MAX_DEGREE} and HOG (9 orientations, cells of 16 pixels, blocks of 2 × 2 cells) "
+    f"of the whitened image of {baselines.SIDE} × {baselines.SIDE} pixels, with 3 standard deviations from the middle "
+    "to the border, which is also the radius of the Zernike moments."
 )
+_SETUP = {
+    "draws": ("random draws", ""),
+    "angles": ("angles", "the paper's"),
+    "sizes": ("class sizes", "the paper's, up to the digits at hand"),
+    "digits_source": ("digits", "not needed"),
+    "digits": ("digits, SHA-256", "–"),
+    "sources": ("radoncdt, sources", ""),
+}  # how the report names entries of the set-up, and what None means; elsewhere, None is a library that is missing
 
 
-class Entry(NamedTuple):
+class GridEntry(NamedTuple):
     """The content of one place in a grid."""
 
-    lines: Sequence[str]
-    is_strong: bool = False
-    """Whether the first line is emphasised."""
-    flag: int = 0
-    """−1 or 1 for a figure that is notably smaller or larger than the paper's."""
-
-
-class _Text(NamedTuple):
     text: str
-    is_warning: bool = False
-    kind: str = "text"
+    more: Sequence[str] = ()  # further lines, which are less prominent
+    flag: int = 0  # −1 or 1 for a figure that is notably smaller or larger than the paper's
 
 
-class _Subheading(NamedTuple):
-    text: str
-    kind: str = "subheading"
+class Grid(NamedTuple):
+    """A table of the report."""
 
-
-class _Grid(NamedTuple):
     header: Sequence[str]
-    rows: Sequence[Sequence[Entry]]
-    kind: str = "grid"
-
-
-class _Illustration(NamedTuple):
-    name: str
-    caption: str
-    kind: str = "illustration"
-
-
-_Block = _Text | _Subheading | _Grid | _Illustration
+    rows: Sequence[Sequence[GridEntry]]
+    title: str = ""
 
 
 class Section(NamedTuple):
-    """A titled part of the report."""
+    """A titled part of the report: an optional warning, then paragraphs and grids, then figures."""
 
     title: str
-    blocks: Sequence[_Block]
+    blocks: Sequence[str | Grid] = ()
+    figures: Sequence[str] = ()  # names of figures
+    warning: str = ""
 
     @property
     def anchor(self) -> str:
@@ -131,21 +117,20 @@ class Section(NamedTuple):
 
 
 def list_sections(outcome: Outcome, figures: Iterable[str]) -> list[Section]:
-    """All sections of the report, with the figures that were drawn."""
-    shown = [_Illustration(name, CAPTIONS[name]) for name in figures]
+    """List all sections of the report, with the names of the figures that were drawn."""
     sections = [_summarise(outcome), _describe_setup(outcome)]
     if outcome.checks:
         sections.append(_show_table1(outcome))
     tables = dict.fromkeys(summary.measurand.table for summary in outcome.cells)
-    sections += [_show_table(name, outcome, [f for f in shown if f.name.endswith(name)]) for name in tables]
+    sections += [_show_table(name, outcome, [f for f in figures if f.endswith(name)]) for name in tables]
     if outcome.comparisons:
         sections.append(_show_variants(outcome))
     if "robustness" in outcome.choice.parts:
-        sections.append(_show_robustness(outcome, [f for f in shown if f.name.startswith("robustness")]))
-    if paper := [figure for figure in shown if figure.name.startswith("figure")]:
-        sections.append(Section("Figures", [*paper]))
-    times = [[Entry([step]), Entry([f"{seconds:.1f} s"])] for step, seconds in outcome.seconds.items()]
-    return [*sections, Section("Time", [_Grid(["step, all threads together", "time"], times)])]
+        sections.append(_show_robustness(outcome, [figure for figure in figures if figure.startswith("robustness")]))
+    if paper := [figure for figure in figures if figure.startswith("figure")]:
+        sections.append(Section("Figures", figures=paper))
+    times = [_make_row(step, f"{seconds:.1f} s") for step, seconds in outcome.seconds.items()]
+    return [*sections, Section("Time", [Grid(["step, all threads together", "time"], times)])]
 
 
 # ---------------------------------------------------------------- agreement with the paper
@@ -153,107 +138,82 @@ def list_sections(outcome: Outcome, figures: Iterable[str]) -> list[Section]:
 
 def _summarise(outcome: Outcome) -> Section:
     """Count the figures that agree with the paper's, and list those that do not."""
-    blocks: list[_Block] = []
-    if outcome.missing:
-        text = f"This report is partial: {format_count(outcome.missing, 'measurement')} missing."
-        blocks.append(_Text(text, is_warning=True))
+    blocks: list[str | Grid] = []
     if set(outcome.choice.parts) & set(PARTS):
-        blocks.append(_Text(_PAPER))
+        blocks.append(_PAPER)
     if outcome.checks:
         failures = [f"{c.transformation} ({c.points_error:.0f} pixels)" for c in outcome.checks if not c.holds]
         text = f"Table 1: {len(outcome.checks) - len(failures)} of {len(outcome.checks)} rows hold up to rounding."
-        blocks.append(_Text(text + (f" Rows with errors: {', '.join(failures)}." if failures else "")))
-    compared = [s for s in outcome.cells if s.paper and s.measurand.is_as_published]
-    if compared:
-        blocks += _compare_cells(compared)
-    authors = [s for s in outcome.trials if s.paper]
-    if authors:
-        blocks.append(_Text(_compare_trials(authors)))
-    return Section("Summary", blocks)
+        blocks.append(text + (f" Rows with errors: {', '.join(failures)}." if failures else ""))
+    if cells := [s for s in outcome.cells if s.paper and s.measurand.is_as_published]:
+        blocks += _compare_cells(cells)
+    if trials := [s for s in outcome.trials if s.paper]:
+        blocks.append(_compare_trials(trials))
+    missing = f"This report is partial: {format_count(outcome.missing, 'measurement')} missing."
+    return Section("Summary", blocks, warning=missing if outcome.missing else "")
 
 
-def _compare_cells(cells: Sequence[Summary[Cell]]) -> list[_Block]:
+def _compare_cells(cells: Sequence[Summary[Cell]]) -> list[str | Grid]:
     """Count and list differences of cells in the published protocol that the paper has as well."""
     from scipy.special import stdtr
 
-    rows = []
+    counts, differences = [], []
     for group in group_by(cells, lambda s: s.measurand.table):
         judged = [s for s in group if s.standard_errors is not None]
-        counts = [str(sum(s.flag == flag for s in judged)) if judged else "–" for flag in (0, 1, -1)]
-        worst = max(group, key=lambda s: abs(_subtract(s)))
+        found = [str(sum(s.flag == flag for s in judged)) if judged else "–" for flag in (0, 1, -1)]
+        worst = max(group, key=lambda s: abs(_subtract_paper(s)))
         place = f"{labels.label_column(worst.measurand)}, {labels.label_row(worst.measurand)}"
-        table = f"Table {worst.measurand.table[-1]}"
-        rows.append(_make_row(table, str(len(judged or group)), *counts, f"{_subtract(worst):+z.3f} ({place})"))
-    header = ["", "figures compared", "agree", "ours higher", "ours lower", "largest difference"]
+        largest = f"{_subtract_paper(worst):+z.3f} ({place})"
+        counts.append(_make_row(f"Table {worst.measurand.table[-1]}", str(len(judged or group)), *found, largest))
+    for group in group_by(cells, lambda s: (s.measurand.table, labels.label_column(s.measurand))):
+        cell = group[0].measurand
+        for flag, word in ((1, "higher"), (-1, "lower")):
+            if flagged := [(s, s.paper) for s in group if s.paper and s.flag == flag]:
+                texts = [f"{labels.find_row(s.measurand)}: {s.ours:.3f} ({p.mean:.{p.digits}f})" for s, p in flagged]
+                first = _make_row(f"Table {cell.table[-1]}", labels.label_column(cell), word)
+                differences.append([*first, GridEntry(", ".join(texts), flag=flag)])
     n = max(s.draws for s in cells)
     chance = _SINGLE_DRAW
     if n > 1:  # normal variables differ from the mean of n others by Student's t with n − 1 degrees, in standard errors
         chance = _CHANCE.format(draws=format_count(n, "draw"), share=2 * stdtr(n - 1, -NOTABLE))
-    blocks: list[_Block] = [_Text(f"{_AGREEMENT.format(notable=NOTABLE)} {chance}"), _Grid(header, rows)]
-    groups = group_by(cells, lambda s: (s.measurand.table, labels.label_column(s.measurand)))
-    differing = [_list_differences(group, flag) for group in groups for flag in (1, -1)]
-    if any(differing):
-        header = ["", "column", "ours", "row: ours (paper)"]
-        blocks += [_Text(_DIFFERENCES), _Grid(header, [row for row in differing if row])]
+    header = ["", "figures compared", "agree", "ours higher", "ours lower", "largest difference"]
+    blocks: list[str | Grid] = [f"{_AGREEMENT} {chance}", Grid(header, counts)]
+    if differences:
+        blocks += [_DIFFERENCES, Grid(["", "column", "ours", "row: ours (paper)"], differences)]
     return blocks
-
-
-def _list_differences(cells: Sequence[Summary[Cell]], flag: int) -> list[Entry]:
-    """A row that lists the flagged cells of a column; empty if there are none."""
-    texts = [f"{labels.find_row(s.measurand)}: {s.ours:.3f} ({_format_paper(s)})" for s in cells if s.flag == flag]
-    place = f"Table {cells[0].measurand.table[-1]}", labels.label_column(cells[0].measurand)
-    return [*_make_row(*place, "higher" if flag > 0 else "lower"), Entry(texts, flag=flag)] if texts else []
 
 
 def _compare_trials(trials: Sequence[Summary[Trial]]) -> str:
     """Compare the accuracies of the robustness study with the authors'."""
-    worst = max(trials, key=lambda s: abs(_subtract(s)))
-    trial, average = worst.measurand, sum(abs(_subtract(s)) for s in trials) / len(trials)
+    worst = max(trials, key=lambda s: abs(_subtract_paper(s)))
+    trial, average = worst.measurand, sum(abs(_subtract_paper(s)) for s in trials) / len(trials)
     return (
         f"Robustness: {format_count(len(trials), 'figure')} can be compared with the authors'. The mean absolute "
-        f"difference is {average:.3f}. The largest is {_subtract(worst):+z.3f}, for {labels.METHODS[trial.method]} on "
-        f"the set {labels.SETS[trial.dataset]} with {trial.n_train} training images per class: ours {worst.mean:.3f}, "
-        f"theirs {_format_paper(worst)}."
+        f"difference is {average:.3f}. The largest is {_subtract_paper(worst):+z.3f}, for "
+        f"{labels.METHODS[trial.method]} on the set {labels.SETS[trial.dataset]} with {trial.n_train} training images "
+        f"per class: ours {worst.mean:.3f}, theirs {format_printed(worst.paper)}."
     )
 
 
-def _subtract(summary: Summary[Measurand]) -> float:
-    """Our figure minus the paper's, of a summary that has both."""
+def _subtract_paper(summary: Summary[Measurand]) -> float:
+    """Subtract the paper's figure from ours, in a summary that has both."""
     return summary.ours - (summary.paper_mean or 0.0)
-
-
-def _format_paper(summary: Summary[Measurand]) -> str:
-    return f"{summary.paper.mean:.{summary.paper.digits}f}" if summary.paper else "–"
 
 
 # ---------------------------------------------------------------- the parts
 
 
-def _make_row(*texts: str, flag: int = 0) -> list[Entry]:
-    return [Entry([text], flag=flag) for text in texts]
+def _make_row(*texts: str, flag: int = 0) -> list[GridEntry]:
+    return [GridEntry(text, flag=flag) for text in texts]
 
 
 def _describe_setup(outcome: Outcome) -> Section:
-    choice, setup = outcome.choice, outcome.setup
-    values: dict[str, Any] = {"parts": ", ".join(choice.parts), "seed": choice.seed}
-    if set(choice.parts) & set(PARTS):
-        values |= {
-            "protocols": ", ".join(choice.protocols),
-            "random draws": choice.draws,
-            "angles": ", ".join(map(str, choice.angles or ())) or "the paper's",
-            "class sizes": ", ".join(map(str, choice.sizes or ())) or "the paper's, up to the digits at hand",
-        }
-    if "robustness" in choice.parts:
-        values["repetitions"] = choice.repetitions
-    values |= {
-        "digits": setup["digits_source"] or "not needed",
-        "digits, SHA-256": setup["digits"] or "–",
-        "radoncdt": f"{setup['radoncdt']}, sources {setup['sources']}",
-        **{name: setup[name] for name in ("kernels", "python", "numpy", "scipy", "scikit-learn")},
-    }
-    if "robustness" in choice.parts:
-        values |= {library: setup[library] or "not installed" for library in baselines.find_versions()}
-    return Section("Set-up", [_Grid(["", ""], [_make_row(name, str(value)) for name, value in values.items()])])
+    rows = []
+    for key, value in outcome.describe().items():
+        name, absent = _SETUP.get(key, (key.replace("_", " "), "not installed"))
+        text = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        rows.append(_make_row(name, absent if value is None else text))
+    return Section("Set-up", [Grid(["", ""], rows)])
 
 
 def _show_table1(outcome: Outcome) -> Section:
@@ -263,66 +223,32 @@ def _show_table1(outcome: Outcome) -> Section:
         matrix = "; ".join(" ".join(f"{value:.2f}" for value in row) for row in check.matrix)
         shift = " ".join(f"{value:.2f}" for value in check.shift)
         errors = f"{check.points_error:.1e}", f"{check.image_error:.3f}", f"{check.image_root_mean_square:.3f}"
-        rows.append(
-            _make_row(check.transformation, f"({matrix})", f"({shift})", *errors, flag=0 if check.holds else -1)
-        )
-    text = _TABLE_1.format(n_angles=table1.N_ANGLES, n_levels=table1.N_LEVELS)
-    return Section("Table 1: affine maps and the Radon transform", [_Text(text), _Grid(header, rows)])
+        place = check.transformation, f"({matrix})", f"({shift})"
+        rows.append(_make_row(*place, *errors, flag=0 if check.holds else -1))
+    return Section("Table 1: affine maps and the Radon transform", [_TABLE_1, Grid(header, rows)])
 
 
-def _show_table(name: str, outcome: Outcome, figures: Sequence[_Illustration]) -> Section:
-    """One of the Tables 2, 3 and 4. The first one explains the entries, and the first one with ties explains them."""
-    blocks: list[_Block] = []
+def _show_table(name: str, outcome: Outcome, figures: Sequence[str]) -> Section:
+    """Show Table 2, 3 or 4. The first one explains the entries, and the first one with ties explains them."""
+    blocks: list[str | Grid] = []
     n = outcome.choice.draws
     if outcome.cells[0].measurand.table == name:
-        blocks.append(_Text(_ENTRIES.format(draws=format_count(n, "random draw"), n=n, notable=NOTABLE)))
+        blocks.append(_ENTRIES.format(draws=format_count(n, "random draw"), n=n))
     if next((s.measurand.table for s in outcome.cells if s.measurand.has_ties), "") == name:
-        blocks.append(_Text(_TIES))
+        blocks.append(_TIES)
     if name == "table4":
-        blocks.append(_Text(_FOLD_MAXIMUM))
+        blocks.append(_FOLD_MAXIMUM)
+    corner = "angles" if name == "table2" else "class size"
     for protocol in outcome.choice.protocols:
-        if cells := outcome.select_cells(name, protocol):
-            blocks += [_Subheading(labels.PROTOCOLS[protocol]), _show_cells(cells, n)]
-    return Section(labels.TABLES[name], [*blocks, *figures])
-
-
-def _show_cells(cells: Sequence[Summary[Cell]], draws: int) -> _Grid:
-    places = {(labels.find_row(s.measurand), labels.label_column(s.measurand)): s for s in cells}
-    columns = list(dict.fromkeys(column for _, column in places))
-    first = "angles" if cells[0].measurand.norm is not None else "class size"
-    rows = [
-        [Entry([f"{row:,}"], is_strong=True), *(make_entry(places.get((row, column)), draws) for column in columns)]
-        for row in dict.fromkeys(row for row, _ in places)
-    ]
-    return _Grid([first, *columns], rows)
-
-
-def make_entry(summary: Summary[Measurand] | None, draws: int = 1, source: str = "paper") -> Entry:
-    """The entry of a summary that should have this number of draws; `source` names the origin of the other figure."""
-    if summary is None:
-        return Entry(["–"])
-    lines = [format_figure(summary.mean, summary.std)]
-    if summary.std_between_draws is not None:
-        lines.append(f"draws ± {summary.std_between_draws:.3f}")
-    if summary.draws < draws:
-        lines.append(f"{summary.draws} of {draws} draws")
-    if summary.paper is not None:
-        difference = format_difference(summary.difference, summary.standard_errors)
-        lines += [f"{source} {format_printed(summary.paper)}", difference]
-    if summary.fold_maximum is not None:
-        lines.append(f"max of folds {summary.fold_maximum:.3f}")
-        if summary.paper is not None:
-            errors = summary.fold_maximum_standard_errors
-            lines.append(format_difference(summary.fold_maximum_difference, errors))
-    if summary.ties:
-        lines.append(f"ties {summary.ties:.1%}")
-    return Entry(lines, is_strong=True, flag=summary.flag)
+        cells = [(s.measurand, s) for s in outcome.select_cells(name, protocol)]
+        places = {(f"{labels.find_row(cell):,}", labels.label_column(cell)): s for cell, s in cells}
+        blocks += _arrange(places, corner, labels.PROTOCOLS[protocol], n)
+    return Section(labels.TABLES[name], blocks, figures)
 
 
 def _show_variants(outcome: Outcome) -> Section:
-    blocks: list[_Block] = [_Text(_VARIANTS)]
+    blocks: list[str | Grid] = [_VARIANTS]
     for variant, pairs in outcome.comparisons:
-        header = ["table", "feature", "angles", "class size", "paper"]
         rows = []
         for published, otherwise in pairs:
             cell = published.measurand
@@ -331,49 +257,64 @@ def _show_variants(outcome: Outcome) -> Section:
             figures = format_printed(published.paper), f"{published.mean:.3f}", f"{otherwise.mean:.3f}"
             rows.append(_make_row(*place, *figures, f"{otherwise.mean - published.mean:+z.3f}"))
         if rows:
-            header += [variant.published, variant.otherwise, "difference"]
-            blocks += [_Subheading(variant.title), _Grid(header, rows)]
+            changes = variant.published, variant.otherwise, "difference"
+            blocks.append(Grid(["table", "feature", "angles", "class size", "paper", *changes], rows, variant.title))
     return Section("What matters in the protocol", blocks)
 
 
-def _show_robustness(outcome: Outcome, figures: Sequence[_Illustration]) -> Section:
+def _show_robustness(outcome: Outcome, figures: Sequence[str]) -> Section:
     repetitions = format_count(outcome.choice.repetitions, "repetition")
-    blocks: list[_Block] = [
-        _Text(_ROBUSTNESS.format(repetitions=repetitions)),
-        _Text(_METHODS.format(n_angles=robustness.N_ANGLES, n_levels=robustness.N_LEVELS)),
-        _Text(_BASELINES.format(degree=baselines.MAX_DEGREE, side=baselines.SIDE)),
-    ]
-    if missing := describe_missing_baselines(outcome.setup):
-        blocks.append(_Text(missing, is_warning=True))
-    blocks += [figure for figure in figures if figure.name.endswith("images")]
-    for name, plan in robustness.PLANS.items():
-        if trials := outcome.select_trials(name):
-            title = f"{labels.SETS[name]}: {plan.class_size} training and test images per class"
-            blocks += [_Subheading(title), _show_trials(trials)]
-    blocks += [figure for figure in figures if figure.name.endswith("curves")]
-    return Section("Robustness: few training images, distorted", blocks)
+    blocks: list[str | Grid] = [_ROBUSTNESS.format(repetitions=repetitions), _METHODS, _BASELINES]
+    for name, study in robustness.STUDIES.items():
+        trials = [(s.measurand, s) for s in outcome.select_trials(name)]
+        places = {(labels.METHODS[t.method], f"{t.n_train} to train on, k = {t.k}"): s for t, s in trials}
+        title = f"{labels.SETS[name]}: {study.class_size} training and test images per class"
+        blocks += _arrange(places, "method", title)
+    warning = describe_missing_baselines(outcome.setup)
+    return Section("Robustness: few training images, distorted", blocks, figures, warning)
 
 
 def describe_missing_baselines(setup: Mapping[str, Any]) -> str:
-    """Which baselines a study omits because a library is missing, and how to install it; empty if there are none."""
-    omitted = [name for name, library in baselines.LIBRARIES.items() if setup.get(library, "") is None]
+    """Say which baselines are omitted because a library is missing, and how to install it; empty if there are none."""
+    omitted = {name: library for name, library in baselines.LIBRARIES.items() if setup.get(library, "") is None}
     if not omitted:
         return ""
     methods = "; ".join(labels.METHODS[name] for name in omitted)
-    libraries = " and ".join(dict.fromkeys(baselines.LIBRARIES[name] for name in omitted))
-    verb = "is" if " and " not in libraries else "are"
-    return f"Omitted: {methods}. {libraries} {verb} not installed: pip install 'radoncdt[reproduce]'"
+    libraries = dict.fromkeys(omitted.values())
+    verb = "is" if len(libraries) == 1 else "are"
+    return f"Omitted: {methods}. {' and '.join(libraries)} {verb} not installed: pip install 'radoncdt[reproduce]'"
 
 
-def _show_trials(trials: Sequence[Summary[Trial]]) -> _Grid:
-    """One row per method, one column per number of training images and of neighbours."""
-    places = {(s.measurand.method, s.measurand.n_train, s.measurand.k): s for s in trials}
-    columns = sorted({place[1:] for place in places})
+def _arrange(
+    places: Mapping[tuple[str, str], Summary[Measurand]], corner: str, title: str, draws: int = 1
+) -> list[Grid]:
+    """Arrange summaries in a grid by the names of their rows and columns; nothing if there are none."""
+    columns = list(dict.fromkeys(column for _, column in places))
     rows = [
-        [
-            Entry([labels.METHODS[method]]),
-            *(make_entry(places.get((method, *column)), source="authors") for column in columns),
-        ]
-        for method in dict.fromkeys(method for method, _, _ in places)
+        [GridEntry(row), *(make_entry(places.get((row, column)), draws) for column in columns)]
+        for row in dict.fromkeys(row for row, _ in places)
     ]
-    return _Grid(["method", *(f"{n_train} to train on, k = {k}" for n_train, k in columns)], rows)
+    return [Grid([corner, *columns], rows, title)] if rows else []
+
+
+def make_entry(summary: Summary[Measurand] | None, draws: int = 1) -> GridEntry:
+    """Make the entry of a summary that should have this number of draws."""
+    if summary is None:
+        return GridEntry("–")
+    lines = []
+    if summary.std_between_draws is not None:
+        lines.append(f"draws ± {summary.std_between_draws:.3f}")
+    if summary.draws < draws:
+        lines.append(f"{summary.draws} of {draws} draws")
+    if summary.paper is not None:
+        source = "authors" if isinstance(summary.measurand, Trial) else "paper"
+        lines.append(f"{source} {format_printed(summary.paper)}")
+        lines.append(format_difference(summary.difference, summary.standard_errors))
+    if summary.fold_maximum is not None:
+        lines.append(f"max of folds {summary.fold_maximum:.3f}")
+        if summary.paper is not None:
+            errors = summary.fold_maximum_standard_errors
+            lines.append(format_difference(summary.fold_maximum_difference, errors))
+    if summary.ties:
+        lines.append(f"ties {summary.ties:.1%}")
+    return GridEntry(format_figure(summary.mean, summary.std), lines, summary.flag)

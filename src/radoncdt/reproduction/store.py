@@ -29,18 +29,18 @@ from radoncdt.reproduction.robustness import Trial
 
 __all__ = ["FILE_NAME", "RunStore", "describe_setup", "find_modules", "hash_code"]
 
-FILE_NAME = "runs.jsonl"
+FILE_NAME = "runs.jsonl"  # in the folder of the report
 
 _KINDS: dict[str, type[Measurand]] = {"cell": Cell, "trial": Trial}  # types of measurands by the key of a line
 _LIBRARIES = ("numpy", "scipy", "scikit-learn")
 _OPTIONAL = {"digits", *baselines.LIBRARIES.values()}  # entries of a set-up that only some measurements depend on
-_MEASURING = ("radoncdt.reproduction.classifiers", "radoncdt.reproduction.robustness")  # the modules that measure
+_MEASURING = ("radoncdt.reproduction.protocol", "radoncdt.reproduction.robustness")  # the modules that measure
 
 # ---------------------------------------------------------------- what decides a figure
 
 
 def describe_setup(seed: int, mnist: datasets.Mnist | None) -> dict[str, Any]:
-    """Everything that decides a figure. Equal set-ups have equal figures."""
+    """Describe everything that decides a figure. Equal set-ups have equal figures."""
     return {
         "seed": seed,
         "radoncdt": radoncdt.__version__,
@@ -66,7 +66,7 @@ def hash_code(modules: Sequence[str], package: Path) -> str:
 
 
 def find_modules(modules: Sequence[str], package: Path) -> dict[str, ast.Module]:
-    """The code of modules and of all modules in the folder of the package that they import, directly or indirectly.
+    """Find modules and all modules in the folder of the package that they import, directly or indirectly.
 
     Imports are read from the source, including those inside functions. Importing a module does not count as importing
     the packages that contain it.
@@ -93,7 +93,7 @@ def _list_imports(code: ast.Module, package: Path) -> Iterator[str]:
 
 
 def _find_file(module: str, package: Path) -> Path | None:
-    """The source file of a module; None outside the package, and for the package itself, which only loads names."""
+    """Find the source file of a module; None outside the package and for the package itself, which only loads names."""
     root, _, rest = module.partition(".")
     if root != "radoncdt" or not rest:
         return None
@@ -146,14 +146,11 @@ class RunStore:
             except (ValueError, TypeError, KeyError):
                 continue
         if text.strip() and not self._known and not '{"setup": '.startswith(text[:10]):
-            raise ArgumentValueError(
-                "out",
-                f"must not contain a file {FILE_NAME} from another program, got {self.path}; "
-                "move that file away, or choose another folder",
-            )
+            problem = f"must not contain a file {FILE_NAME} from another program, got {self.path}"
+            raise ArgumentValueError("out", f"{problem}; move that file away, or choose another folder")
 
     def _hash_setup(self, measurand: Measurand) -> tuple[str, dict[str, Any]]:
-        """The part of the set-up that a measurement depends on, and its hash."""
+        """Return the hash of the part of the set-up that a measurement depends on, and that part."""
         unneeded = _OPTIONAL - measurand.requirements
         setup = {name: value for name, value in self._setup.items() if name not in unneeded}
         setup.setdefault("digits", None)
@@ -180,16 +177,16 @@ class RunStore:
             self._runs[measurand, draw] = measurement, seconds
 
     def read_draws(self, measurand: Measurand, n: int) -> dict[int, Measurement]:
-        """The measurements in those of the first n draws that are done."""
+        """Return the measurements in those of the first n draws that are done."""
         return {draw: self._runs[measurand, draw][0] for draw in range(n) if (measurand, draw) in self._runs}
 
-    def read_seconds(self, measurand: Measurand, n: int) -> float:
-        """The time that the first n draws took, as far as they are done."""
-        return sum(self._runs[measurand, draw][1] for draw in range(n) if (measurand, draw) in self._runs)
+    def read_seconds(self, measurand: Measurand, draw: int) -> float:
+        """Return the time that a measurement took; 0 if it is not done."""
+        return self._runs[measurand, draw][1] if (measurand, draw) in self._runs else 0.0
 
 
 def _read_measurement(measurand: Measurand, record: Mapping[str, Any]) -> Measurement | None:
-    """The measurement of a line; None if it cannot be one of the measurand.
+    """Read the measurement of a line; None if it cannot be one of the measurand.
 
     A support vector machine has a share of ties. Lines without it were written when ties counted as errors.
     """

@@ -6,6 +6,7 @@ another direction, stretched and shifted. Both sides are compared by their quant
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,21 +18,19 @@ from radoncdt.measures import Measure, PointCloud
 
 __all__ = ["N_ANGLES", "N_LEVELS", "Check", "check_table1"]
 
-N_ANGLES = 64
-N_LEVELS = 64
+N_ANGLES, N_LEVELS = 64, 64  # directions and levels at which both sides are compared
 _ROUNDING = 1e-10  # largest error, in pixels, of a row that holds
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(NamedTuple):
     """A row of Table 1: a map, and the direction, stretch and shift that the table states for it."""
 
     transformation: str
     matrix: Floats
-    shift: Floats
     direction: Callable[[Floats], Floats]
-    stretch: Callable[[Floats], Floats]
-    offset: Callable[[Floats], Floats]
+    stretch: Callable[[Floats], Floats] = np.ones_like
+    shift: Floats = np.zeros(2)
+    offset: Callable[[Floats], Floats] = np.zeros_like
 
 
 @dataclass(frozen=True)
@@ -41,18 +40,14 @@ class Check:
     transformation: str
     matrix: list[list[float]]
     shift: list[float]
-    points_error: float
-    """Error for a point cloud, which moves exactly."""
-    image_error: float
-    """Error for an image, which is resampled."""
-    image_root_mean_square: float
-    """Root mean square of the error for the image over angles and levels."""
-    holds: bool
-    """Whether both sides agree for the points, up to rounding."""
+    points_error: float  # error for a point cloud, which moves exactly
+    image_error: float  # error for an image, which is resampled
+    image_root_mean_square: float  # root mean square of the error for the image over angles and levels
+    holds: bool  # whether both sides agree for the points, up to rounding
 
 
 def _make_rows(rng: np.random.Generator) -> list[_Row]:
-    """The five rows with random parameters.
+    """Make the five rows with random parameters.
 
     The last row is a slip: its right-hand side does not belong to its matrix. It is checked as printed, with the
     right-hand side that belongs to the matrix, and with the matrix (1 c; 0 1) that belongs to the right-hand side.
@@ -61,7 +56,7 @@ def _make_rows(rng: np.random.Generator) -> list[_Row]:
     phi, c = rng.uniform(-np.pi, np.pi), rng.uniform(0.3, 0.8)
     a, b = rng.uniform(0.6, 0.9), rng.uniform(1.1, 1.4)
     cos, sin = np.cos(phi), np.sin(phi)
-    still, one, none = np.zeros(2), np.ones_like, np.zeros_like
+    vertical, horizontal = np.array([[1, 0], [c, 1]]), np.array([[1, c], [0, 1]])
 
     def shear(angles: Floats) -> Floats:
         return np.arctan(c + np.tan(angles))
@@ -70,27 +65,23 @@ def _make_rows(rng: np.random.Generator) -> list[_Row]:
         return np.sqrt(1 + c**2 * np.cos(angles) ** 2 + c * np.sin(2 * angles))
 
     return [
-        _Row("translation", np.eye(2), y, lambda t: t, one, lambda t: y[0] * np.cos(t) + y[1] * np.sin(t)),
-        _Row("rotation", np.array([[cos, -sin], [sin, cos]]), still, lambda t: t - phi, one, none),
-        _Row("reflection", np.array([[cos, sin], [sin, -cos]]), still, lambda t: phi - t, one, none),
+        _Row("translation", np.eye(2), lambda t: t, shift=y, offset=lambda t: y[0] * np.cos(t) + y[1] * np.sin(t)),
+        _Row("rotation", np.array([[cos, -sin], [sin, cos]]), lambda t: t - phi),
+        _Row("reflection", np.array([[cos, sin], [sin, -cos]]), lambda t: phi - t),
         _Row(
             "anisotropic scaling",
             np.diag([a, b]),
-            still,
             lambda t: np.arctan(b / a * np.tan(t)),
             lambda t: np.sqrt(a**2 * np.cos(t) ** 2 + b**2 * np.sin(t) ** 2),
-            none,
         ),
-        _Row("vertical shear, as printed", np.array([[1, 0], [c, 1]]), still, shear, shear_stretch, none),
+        _Row("vertical shear, as printed", vertical, shear, shear_stretch),
         _Row(
             "vertical shear, other right-hand side",
-            np.array([[1, 0], [c, 1]]),
-            still,
+            vertical,
             lambda t: np.arctan2(np.sin(t), np.cos(t) + c * np.sin(t)),
             lambda t: np.sqrt(1 + c**2 * np.sin(t) ** 2 + c * np.sin(2 * t)),
-            none,
         ),
-        _Row("vertical shear, other matrix", np.array([[1, c], [0, 1]]), still, shear, shear_stretch, none),
+        _Row("vertical shear, other matrix", horizontal, shear, shear_stretch),
     ]
 
 
@@ -104,16 +95,14 @@ def check_table1(seed: int) -> list[Check]:
     image = gaussian_filter(drawing, 2.0)  # resampling changes the mass of sharp lines along rows or columns
     checks = []
     for row in _make_rows(rng):
-        of_points, of_image = (_difference(row, measure) for measure in (points, image))
-        errors = float(np.abs(of_points).max()), float(np.abs(of_image).max())
-        rms = float(np.sqrt(np.mean(of_image**2)))
-        checks.append(
-            Check(row.transformation, row.matrix.tolist(), row.shift.tolist(), *errors, rms, errors[0] < _ROUNDING)
-        )
+        of_points, of_image = (_subtract_sides(row, measure) for measure in (points, image))
+        errors = float(np.abs(of_points).max()), float(np.abs(of_image).max()), float(np.sqrt(np.mean(of_image**2)))
+        place = row.transformation, row.matrix.tolist(), row.shift.tolist()
+        checks.append(Check(*place, *errors, holds=errors[0] < _ROUNDING))
     return checks
 
 
-def _difference(row: _Row, measure: Measure) -> Floats:
+def _subtract_sides(row: _Row, measure: Measure) -> Floats:
     angles = (np.arange(N_ANGLES) + 0.5) / N_ANGLES * np.pi - np.pi / 2  # within (−π/2, π/2)
     moved = rcdt(push_forward(measure, row.matrix, row.shift), angles=angles, n_levels=N_LEVELS)
     still = rcdt(measure, angles=row.direction(angles), n_levels=N_LEVELS)

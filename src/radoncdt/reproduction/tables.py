@@ -5,12 +5,12 @@ The figures of the authors' robustness study are here as well.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from radoncdt import datasets
-from radoncdt.reproduction import protocol
-from radoncdt.reproduction.classifiers import LOOSE_TOLERANCE, METRICS
+from radoncdt.reproduction.labels import find_row
 from radoncdt.reproduction.measurement import Measurand, Printed
-from radoncdt.reproduction.protocol import Cell, count_digits
+from radoncdt.reproduction.protocol import LOOSE_TOLERANCE, METRICS, N_SHARED_MAPS, SOURCES, Cell
 from radoncdt.reproduction.robustness import Trial
 
 __all__ = ["TABLES", "Table", "Variant", "find_printed", "list_variants"]
@@ -68,7 +68,7 @@ def _parse_figure(text: str) -> Printed:
 
 
 def _parse_rows(text: str) -> dict[int, list[Printed]]:
-    """The figures of a table by the number in its first column."""
+    """Parse the figures of a table, by the number in its first column."""
     rows = [line.split() for line in text.strip().splitlines()]
     return {int(first): [_parse_figure(figure) for figure in figures] for first, *figures in rows}
 
@@ -78,11 +78,9 @@ class Table:
     """The columns and rows of one of the Tables 2, 3 and 4."""
 
     name: str
-    classifier: str
-    """"nearest" or "svm"."""
+    classifier: str  # "nearest" or "svm"
     angles: tuple[int, ...]
-    sizes: dict[str, tuple[int, ...]]
-    """Class sizes of each dataset."""
+    sizes: dict[str, tuple[int, ...]]  # class sizes of each dataset
 
     def list_cells(
         self,
@@ -92,54 +90,43 @@ class Table:
         sizes: Sequence[int] | None = None,
         mnist: datasets.Mnist | None = None,
     ) -> list[Cell]:
-        """All cells, with other numbers of angles and class sizes if these are given.
+        """List all cells, with other numbers of angles and class sizes if these are given.
 
         By default, class sizes are limited by the digits at hand. A single class size is always kept.
         """
+        most = SOURCES[self.name].count_digits(mnist) if mnist else 0
         cells = []
         for dataset, own in self.sizes.items():
-            most = count_digits(self.name, mnist) if mnist else 0
             default = [size for size in own if dataset == "academic" or size <= most]
             for size in default if sizes is None or len(own) == 1 else sizes:
                 cells += self.list_row(protocol, dataset, size, angles or self.angles)
         return cells
 
     def list_row(self, protocol: str, dataset: str, size: int, angles: Sequence[int]) -> list[Cell]:
-        """The cells of one dataset and class size."""
+        """List the cells of one dataset and class size."""
         columns: list[tuple[str, str | None, int | None]]
         if self.classifier == "nearest":
             columns = [("mnrcdt", norm, n) for norm in METRICS for n in angles]
         else:
             columns = [("euclidean", None, None), *((f, None, n) for f in ("rcdt", "mnrcdt") for n in angles)]
-        return [
-            Cell(self.name, protocol, dataset, feature, norm, self.classifier, n_angles, size)
-            for feature, norm, n_angles in columns
-        ]
+        return [Cell(self.name, protocol, dataset, f, norm, self.classifier, n, size) for f, norm, n in columns]
 
 
-_ROWS_2, _ROWS_3, _ROWS_4 = map(_parse_rows, (_TABLE_2, _TABLE_3, _TABLE_4))
+_ROWS = {"table2": _parse_rows(_TABLE_2), "table3": _parse_rows(_TABLE_3), "table4": _parse_rows(_TABLE_4)}
 TABLES = {
-    table.name: table
-    for table in (
-        Table("table2", "nearest", tuple(_ROWS_2), {"academic": (10,), "linmnist": (50,)}),
-        Table("table3", "svm", (2, 4, 8, 16), {"academic": tuple(_ROWS_3)}),
-        Table("table4", "svm", (4, 8, 16, 32), {"linmnist": tuple(_ROWS_4)}),
-    )
+    "table2": Table("table2", "nearest", tuple(_ROWS["table2"]), {"academic": (10,), "linmnist": (50,)}),
+    "table3": Table("table3", "svm", (2, 4, 8, 16), {"academic": tuple(_ROWS["table3"])}),
+    "table4": Table("table4", "svm", (4, 8, 16, 32), {"linmnist": tuple(_ROWS["table4"])}),
 }
 
 
 def _collect_printed() -> dict[Measurand, Printed]:
     printed: dict[Measurand, Printed] = {}
-    table = TABLES["table2"]
-    for n_angles, figures in _ROWS_2.items():
-        cells = [
-            c for name, (size,) in table.sizes.items() for c in table.list_row("published", name, size, [n_angles])
-        ]
-        printed |= zip(cells, figures, strict=True)
-    for table, rows in ((TABLES["table3"], _ROWS_3), (TABLES["table4"], _ROWS_4)):
-        (dataset,) = table.sizes
-        for size, figures in rows.items():
-            printed |= zip(table.list_row("published", dataset, size, table.angles), figures, strict=True)
+    for table in TABLES.values():
+        places = [(dataset, size) for dataset, sizes in table.sizes.items() for size in sizes]
+        cells = [cell for place in places for cell in table.list_row("published", *place, table.angles)]
+        for row, figures in _ROWS[table.name].items():
+            printed |= zip([cell for cell in cells if find_row(cell) == row], figures, strict=True)
     for line in _ROBUSTNESS.strip().splitlines():
         name, n_train, *means = line.split()
         trials = [Trial(name, 0, int(n_train), method, 1, 0) for method in ("rcdt", "mnrcdt", "anrcdt")]
@@ -151,7 +138,7 @@ _PRINTED = _collect_printed()
 
 
 def find_printed(measurand: Measurand) -> Printed | None:
-    """The figure that the authors have for a cell, whatever the protocol and the variant, or for a trial."""
+    """Find the figure that the authors have for a cell, whatever the protocol and the variant, or for a trial."""
     if isinstance(measurand, Cell):
         measurand = measurand.published
     elif isinstance(measurand, Trial):
@@ -167,59 +154,42 @@ class Variant:
     """A single change of the protocol: something that the paper's text leaves open and that changes its figures."""
 
     title: str
-    published: str
-    """The protocol, in words."""
-    otherwise: str
-    """The change, in words."""
-    pairs: list[tuple[Cell, Cell]]
-    """Cells, each with its changed counterpart."""
+    published: str  # the protocol, in words
+    otherwise: str  # the change, in words
+    pairs: list[tuple[Cell, Cell]]  # cells, each with its changed counterpart
 
 
 def list_variants(
     angles: Sequence[int] | None, sizes: Sequence[int] | None, mnist: datasets.Mnist | None
 ) -> list[Variant]:
-    """All comparisons of cells with the given numbers of angles and class sizes."""
+    """List all comparisons of cells with the given numbers of angles and class sizes."""
     two, three, four = (table.list_cells(angles=angles, sizes=sizes, mnist=mnist) for table in TABLES.values())
+    fine_three, fine_four = map(_select_most_angles, (three, four))
+    small_three, small_four, large_four = _select_size(three, min), _select_size(four, min), _select_size(four, max)
+    grid = dict.fromkeys([*two, *small_three, *small_four, *large_four])
 
-    def vary(name: str, cells: Iterable[Cell]) -> list[tuple[Cell, Cell]]:
-        return [(cell, replace(cell, variant=name)) for cell in cells]
+    def vary(cells: Iterable[Cell], **change: Any) -> list[tuple[Cell, Cell]]:
+        return [(cell, replace(cell, **change)) for cell in cells]
 
-    some = [*_select_size(three, min), *_select_size(four, min), *_select_size(four, max)]
+    shared, tolerance = f"{N_SHARED_MAPS} maps for all images", f"LIBLINEAR, tolerance {LOOSE_TOLERANCE}"
+    canvas, enlarged = "the canvas stays as it is", "enlarged by each step, and resized"
     return [
+        Variant("Shared maps", shared, "a map for each image", vary(fine_four, protocol="independent")),
+        Variant("Canvas", canvas, enlarged, vary([*fine_three, *fine_four], variant="fit canvas")),
+        Variant("Full circle", "maximum over the circle", "over [0, π) alone", vary(two, variant="half circle")),
         Variant(
-            "Shared maps",
-            f"{protocol.N_SHARED_MAPS} maps for all images",
-            "a map for each image",
-            [(cell, replace(cell, protocol="independent")) for cell in _select_most_angles(four)],
+            "Grid of angles", "πk/n in [0, π)", "n angles from 0 to π, both included", vary(grid, variant="closed grid")
         ),
-        Variant(
-            "Canvas",
-            "the canvas stays as it is",
-            "enlarged by each step, and resized",
-            vary(protocol.FIT_CANVAS, [*_select_most_angles(three), *_select_most_angles(four)]),
-        ),
-        Variant("Full circle", "maximum over the circle", "over [0, π) alone", vary(protocol.HALF_CIRCLE, two)),
-        Variant(
-            "Grid of angles",
-            "πk/n in [0, π)",
-            "n angles from 0 to π, both included",
-            vary(protocol.CLOSED_GRID, dict.fromkeys([*two, *some])),
-        ),
-        Variant(
-            "Solver",
-            "solved to the end",
-            f"LIBLINEAR, tolerance {LOOSE_TOLERANCE}",
-            vary(protocol.LOOSE_SOLVER, _select_size(four, min)),
-        ),
+        Variant("Solver", "solved to the end", tolerance, vary(small_four, variant="loose solver")),
     ]
 
 
 def _select_most_angles(cells: Sequence[Cell]) -> list[Cell]:
-    """The cells of the pixels, and those of both transforms with the largest number of angles."""
+    """Select the cells of the pixels, and those of both transforms with the largest number of angles."""
     return [cell for cell in cells if cell.feature == "euclidean" or cell.n_angles == cells[-1].n_angles]
 
 
 def _select_size(cells: Sequence[Cell], choose: Callable[[Iterable[int]], int]) -> list[Cell]:
-    """The cells of the mNR-CDT with the smallest or the largest class size."""
+    """Select the cells of the mNR-CDT with the smallest or the largest class size."""
     chosen = [cell for cell in cells if cell.feature == "mnrcdt"]
     return [cell for cell in chosen if cell.class_size == choose(cell.class_size for cell in chosen)]

@@ -1,4 +1,4 @@
-"""Strategies of hypothesis: measures and maps."""
+"""Hypothesis strategies for measures and maps."""
 
 import numpy as np
 from hypothesis import assume
@@ -19,7 +19,7 @@ SHAPES = st.one_of(
 
 @st.composite
 def images(draw, shapes=SHAPES, dtype=np.float64, signed=False):
-    """An image with mass, dense or sparse, with zeros around it."""
+    """Draw an image with mass, dense or sparse, with zeros around it."""
     shape = draw(shapes)
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     image = rng.random(shape) + 1e-3
@@ -34,7 +34,7 @@ def images(draw, shapes=SHAPES, dtype=np.float64, signed=False):
 
 @st.composite
 def clouds(draw, least=3, most=30, equal_weights=False):
-    """Points with mass that are not close to a line."""
+    """Draw points with mass that are not close to a line."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n = draw(st.integers(least, most))
     points = rng.normal(size=(n, 2)) * draw(st.sampled_from([0.1, 1, 50])) + rng.normal(size=2)
@@ -47,7 +47,7 @@ def clouds(draw, least=3, most=30, equal_weights=False):
 
 @st.composite
 def matrices(draw, condition=100):
-    """An invertible matrix whose condition number is at most `condition`."""
+    """Draw an invertible matrix whose condition number is at most `condition`."""
     turn, other = (rotation(draw(st.floats(-4, 4))) for _ in range(2))
     scale = draw(st.sampled_from([0.01, 1, 7]))
     ratio = draw(st.floats(1, condition))
@@ -55,8 +55,10 @@ def matrices(draw, condition=100):
 
 
 def rotation(phi):
+    """Return the matrix of a rotation by `phi` radians."""
     return np.array([[np.cos(phi), -np.sin(phi)], [np.sin(phi), np.cos(phi)]])
 
 
 def shifts():
+    """Return a strategy for vectors (2,)."""
     return st.tuples(st.floats(-100, 100), st.floats(-100, 100)).map(np.array)

@@ -1,6 +1,6 @@
-"""Write docs/benchmarks.md and the figures in README.md from benchmarks/results.json, so that no figure is typed.
+"""Write docs/benchmarks.md and the figures in README.md from benchmarks/results.json.
 
-python -m benchmarks page
+python -m benchmarks comparison_page
 """
 
 import json
@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.comparison import OURS, RESULTS, Record
 from benchmarks.comparison.speed import Case
-from benchmarks.report import make_parser, replace_between, write_text
+from benchmarks.report import make_parser, make_table, replace_between, write_text
 
 HERE = Path(__file__).parent
 PAGE, README = HERE.parent / "docs" / "benchmarks.md", HERE.parent / "README.md"
@@ -18,7 +18,7 @@ PAGE, README = HERE.parent / "docs" / "benchmarks.md", HERE.parent / "README.md"
 Show = Callable[[Record, list[Record]], str]
 """Formats the figure of a record, given all records of its column."""
 
-USUAL = ("scikit-image", "PyTransKit", "torchcdt")
+USUAL = ("scikit-image", "PyTransKit", "torchcdt")  # the libraries in common use
 MAIN = Case._field_defaults
 """The values of a case that do not vary."""
 ROUNDING = {"mass": 2e-6, "spread": 1e-5, "largest": 1e-5}
@@ -26,18 +26,15 @@ ROUNDING = {"mass": 2e-6, "spread": 1e-5, "largest": 1e-5}
 
 
 def select(records: Iterable[Record], **values: Any) -> list[Record]:
+    """Select the records that have these values."""
     return [r for r in records if all(r.get(key) == value for key, value in values.items())]
 
 
 # ---------------------------------------------------------------- tables
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
 def label(record: Record) -> str:
+    """Name the library and the form of a record."""
     plain = record["peer"] == OURS and record["form"] == "as shipped"
     return record["peer"] if plain else f"{record['peer']}, {record['form']}"
 
@@ -51,7 +48,7 @@ def tabulate(records: list[Record], column: Callable[[Record], str], show: Show)
     for name in dict.fromkeys(label(record) for record in records):
         cells = [next((show(r, case) for r in case if label(r) == name), "–") for case in columns.values()]
         rows.append([name, *cells])
-    return table(["", *columns], rows)
+    return make_table(["", *columns], rows)
 
 
 def show_least(figure: str, digits: str) -> Show:
@@ -67,7 +64,7 @@ def show_least(figure: str, digits: str) -> Show:
 
 
 def find_best(case: list[Record], figure: str) -> list[str]:
-    """Find the libraries with the least figure of a case, up to rounding."""
+    """Find the libraries with the smallest figure of a case, up to rounding."""
     measured = [r for r in case if r.get(figure) is not None]
     limit = max(min(r[figure] for r in measured) * (1 + 1e-9), ROUNDING.get(figure, 0.0))
     return [label(r) for r in measured if r[figure] <= limit]
@@ -105,13 +102,14 @@ def compare_speed(records: list[Record], **case: Any) -> tuple[float, str, float
 
 
 def state_speed(records: list[Record], **case: Any) -> str:
+    """Write a sentence about our time, and how many times as long other libraries take."""
     ours, name, ratio, others = compare_speed(records, **case)
     usual = ", ".join(f"{others[peer]:.0f} times as fast as {peer}" for peer in USUAL if peer in others)
     return f"{ours:.2f} ms: {ratio:.1f} times as fast as the fastest other library, {name}; {usual}"
 
 
 def count_wins(records: list[Record], part: str, figures: dict[str, str]) -> str:
-    """Say in how many cases a form of ours has the least figure, up to rounding, and who has it in the others."""
+    """Count the cases in which a form of ours has the smallest figure, up to rounding, and list the others."""
     n, lost = 0, []
     for figure, name in figures.items():
         for case in dict.fromkeys(r["case"] for r in select(records, part=part)):
@@ -128,10 +126,11 @@ def count_wins(records: list[Record], part: str, figures: dict[str, str]) -> str
 
 
 def find_fit(records: list[Record], kind: str, along: str) -> Record:
+    """Find the record of how the time grows along a quantity."""
     return select(records, part="scaling", kind=kind, along=along)[0]
 
 
-ACCURACY = {
+ACCURACY = {  # titles of the tables of errors
     "mass": "largest error of the mass, relative",
     "rcdt_largest": "largest error of the R-CDT, pixels",
     "rcdt_mean": "mean error of the R-CDT, pixels",
@@ -140,8 +139,8 @@ ACCURACY = {
 }
 
 
-def find_crossing(records: list[Record], kind: str, what: str) -> str:
-    """Say from how many angles on adrt is faster, among those measured."""
+def state_crossing(records: list[Record], kind: str, what: str) -> str:
+    """Write a sentence about the number of angles from which adrt is faster, among those measured."""
     chosen = select(records, part="angles", kind=kind, what=what)
     ours = {r["n_angles"]: r["milliseconds"] for r in chosen if r["peer"] == OURS}
     theirs = {r["n_angles"]: r["milliseconds"] for r in chosen if r["peer"] != OURS}
@@ -154,9 +153,9 @@ def find_crossing(records: list[Record], kind: str, what: str) -> str:
 
 
 def list_crossings(records: list[Record]) -> str:
-    """List from how many angles on adrt is faster, for each kind of image."""
+    """List the numbers of angles from which adrt is faster, for each kind of image."""
     lines = [
-        f"- {'Dense images' if kind == 'dense' else 'Drawings'}, {what}: {find_crossing(records, kind, what)}."
+        f"- {'Dense images' if kind == 'dense' else 'Drawings'}, {what}: {state_crossing(records, kind, what)}."
         for what in ("projections", "features")
         for kind in ("dense", "drawing")
     ]
@@ -164,6 +163,7 @@ def list_crossings(records: list[Record]) -> str:
 
 
 def summarise(records: list[Record]) -> str:
+    """Write the summary at the beginning of the page."""
     over = max(r["over_bound"] for r in select(records, part="stages"))
     side, angles = find_fit(records, "dense", "side"), find_fit(records, "dense", "angles")
     ink = find_fit(records, "drawing", "rows, columns and runs of ink")
@@ -205,7 +205,7 @@ def state_readme_figures(results: Record) -> str:
     )
 
 
-MARKS = "<!-- from benchmarks/results.json, by benchmarks/page.py -->", "<!-- end -->"
+MARKS = "<!-- from benchmarks/results.json, by benchmarks/comparison_page.py -->", "<!-- end -->"
 
 
 def insert_figures(text: str, results: Record) -> str:
@@ -230,27 +230,29 @@ def describe_setups(results: Record) -> str:
     return "\n\n".join(f"For {', '.join(parts)}: {text}" for text, parts in lines.items())
 
 
-def tabulate_cases(records: list[Record], part: str, show: Show) -> str:
+def tabulate_part(records: list[Record], part: str, show: Show) -> str:
+    """Make the table of a part, with one column per case."""
     return tabulate(select(records, part=part), lambda r: r["case"], show)
 
 
 def make_page(results: Record) -> str:
+    """Write the page docs/benchmarks.md."""
     records = results["records"]
     speed, stages = select(records, part="speed"), select(records, part="stages")
     left_out = dict.fromkeys(f"- {label(r)}, {r['case']}: {r['left_out']}" for r in records if "left_out" in r)
 
-    def along(varied: str, kind: str, title: str) -> str:
+    def tabulate_along(varied: str, kind: str, title: str) -> str:
         same = {key: value for key, value in MAIN.items() if key != varied}
         ordered = sorted(select(speed, kind=kind, **same), key=lambda r: r[varied])
         return tabulate(ordered, lambda r: title.format(r[varied]), show_times)
 
-    def other(title: str, **case: Any) -> str:
+    def tabulate_case(title: str, **case: Any) -> str:
         return tabulate(select(speed, **MAIN | case), lambda r: title.format(**r), show_times)
 
-    def chosen(kind: str, what: str) -> list[Record]:
+    def select_angles(kind: str, what: str) -> list[Record]:
         return select(records, part="angles", kind=kind, what=what)
 
-    def spreads() -> str:
+    def tabulate_spreads() -> str:
         def show(record: Record, _: list[Record]) -> str:
             if "left_out" in record:
                 return "–"
@@ -270,11 +272,11 @@ def make_page(results: Record) -> str:
         for r in stages
     ]
     blocks = [
-        "# Beside other libraries",
-        "`make bench` measures the figures of this page, in one thread; `python -m benchmarks page` writes it from\n"
-        "`benchmarks/results.json`. Each library has a module in `benchmarks/peers` and is used in two forms. As\n"
-        "shipped follows its documentation, with the code that one writes first where it only computes projections.\n"
-        "Tuned is the best that we know how to do: masses in bins with edges, exact moments of the image, levels\n"
+        "# Comparison with other libraries",
+        "`make bench` measures the figures of this page, in one thread; `python -m benchmarks comparison_page`\n"
+        "writes it from `benchmarks/results.json`. Each library has a module in `benchmarks/peers` and is used in two\n"
+        "forms. *As shipped* follows its documentation, with the simplest code where it computes only projections.\n"
+        "*Tuned* is the best that we know how to do: masses in bins with edges, exact moments of the image, levels\n"
         "without the ends, and the full circle. Features are the mNR-CDT. `benchmarks/comparison` has one module\n"
         "per part.",
         describe_setups(results),
@@ -286,28 +288,28 @@ def make_page(results: Record) -> str:
         "image, of which one is varied at a time. Work that a library does once per size, such as the matrix of\n"
         "ASTRA, does not count.",
         "Dense images, 128 angles:",
-        along("side", "dense", "{0} × {0}"),
+        tabulate_along("side", "dense", "{0} × {0}"),
         "Line drawings, 128 angles:",
-        along("side", "drawing", "{0} × {0}"),
+        tabulate_along("side", "drawing", "{0} × {0}"),
         "Dense images, 256 × 256:",
-        along("n_angles", "dense", "{} angles"),
+        tabulate_along("n_angles", "dense", "{} angles"),
         "Line drawings, 256 × 256:",
-        along("n_angles", "drawing", "{} angles"),
+        tabulate_along("n_angles", "drawing", "{} angles"),
         "float64:",
-        other("{kind}", dtype="float64"),
+        tabulate_case("{kind}", dtype="float64"),
         "Many images in one call, 64 × 64:",
-        other("{kind}, {batch} images", side=64, batch=64),
+        tabulate_case("{kind}, {batch} images", side=64, batch=64),
         "Projections alone, without quantiles and pooling; ours are the exact masses that `radon` returns:",
-        other("{kind}", what="projections"),
+        tabulate_case("{kind}", what="projections"),
         "### Many angles",
         "adrt computes the projections along all of its directions at once, 1024 for 256 × 256 pixels, for any\n"
-        "number of angles, and approximates lines by broken ones. The time of ours grows with the number of angles.\n"
-        "So adrt is faster if there are enough of them. Milliseconds for 256 × 256 pixels in float32, with the\n"
+        "number of angles, and approximates lines by broken ones. Our time grows with the number of angles, so adrt\n"
+        "is faster if there are enough of them. Milliseconds for 256 × 256 pixels in float32, with the\n"
         "faster form of adrt:",
         *(
             f"{'Dense image' if kind == 'dense' else 'Drawing'}, {what}:\n\n"
             + tabulate(
-                [r | {"form": "as shipped" if r["peer"] == OURS else "faster form"} for r in chosen(kind, what)],
+                [r | {"form": "as shipped" if r["peer"] == OURS else "faster form"} for r in select_angles(kind, what)],
                 lambda r: f"{r['n_angles']} angles",
                 show_close_times,
             )
@@ -317,25 +319,25 @@ def make_page(results: Record) -> str:
         f"Among the numbers of angles that were measured:\n\n{list_crossings(records)}",
         "### Spread",
         "Median, fastest and slowest turn:",
-        spreads(),
+        tabulate_spreads(),
         *(["Left out:\n\n" + "\n".join(left_out)] if left_out else []),
         "### Where the time goes",
         "Milliseconds of our stages for 256 × 256 pixels and 128 angles, in the fastest turns: reading (copy, box\n"
         "and runs of the ink, transposed copy, moments), projection, quantiles, pooling (normalisation and\n"
         "maximum), and Python (arguments). They are differences of measured times, so hundredths are noise.",
-        table(["", *names, "together", "bound", "projection over bound"], stage_rows),
-        "### How it grows",
+        make_table(["", *names, "together", "bound", "projection over bound"], stage_rows),
+        "### How the time grows",
         "![Milliseconds of radoncdt over the side, angles, images at once, ink and threads](benchmarks_scaling.png)",
         "## Memory",
         "Peak memory in MB for the features of one image, beyond the memory in use before; work that a library does\n"
         "once per size is included:",
-        tabulate_cases(records, "memory", show_least("megabytes", ".1f")),
+        tabulate_part(records, "memory", show_least("megabytes", ".1f")),
         "## Accuracy",
         "Images of 128 × 128 pixels in float64, 32 angles, levels between 0.02 and 0.98, compared with closed\n"
         "forms. The mass is that of a projection. PyTransKit and POT do not show projections. Errors of the mass\n"
         "below 2e-6 are due to rounding (ASTRA uses float32).",
         *(
-            f"{title[0].upper()}{title[1:]}:\n\n" + tabulate_cases(records, "accuracy", show_least(figure, ".2g"))
+            f"{title[0].upper()}{title[1:]}:\n\n" + tabulate_part(records, "accuracy", show_least(figure, ".2g"))
             for figure, title in ACCURACY.items()
         ),
         "## Invariance",
@@ -343,13 +345,13 @@ def make_page(results: Record) -> str:
         "pixels, 128 angles: root mean square over the symbols and their copies. At about 1, symbols are mistaken\n"
         "for others. Below 1e-5, it is due to rounding. Copies are what a camera would see: the value of a pixel is\n"
         "the mean over its area.",
-        tabulate_cases(records, "invariance", show_least("spread", ".2g")),
+        tabulate_part(records, "invariance", show_least("spread", ".2g")),
         "The largest change instead of the root mean square:",
-        tabulate_cases(records, "invariance", show_least("largest", ".2g")),
+        tabulate_part(records, "invariance", show_least("largest", ".2g")),
         "## Recognition",
         "The nearest of one template per class, 128 × 128, 32 angles; milliseconds per image, in one call for all\n"
         "copies:",
-        tabulate_cases(
+        tabulate_part(
             records,
             "recognition",
             lambda r, _: "–" if "left_out" in r else f"{r['accuracy']:.3f}, {r['milliseconds']:.3g} ms",

@@ -11,13 +11,14 @@ import pytest
 
 import radoncdt
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SOURCES = Path(radoncdt.__file__).parent / "_native"
 
 pytestmark = pytest.mark.skipif(not (SOURCES / "build.py").exists(), reason="an installed package has no sources")
 
 
-def module_at(path, name):
+def load_module(path, name):
+    """Load the module at a path."""
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look for it there
@@ -27,17 +28,18 @@ def module_at(path, name):
 
 @pytest.fixture
 def copied(tmp_path, monkeypatch):
-    """The module build.py in a copy of the sources and of their libraries."""
+    """Load build.py from a copy of the sources and of their libraries."""
     folder = tmp_path / "_native"
     shutil.copytree(SOURCES, folder, ignore=shutil.ignore_patterns("__pycache__", ".lock", ".build-*"))
     monkeypatch.delenv("CXX", raising=False)
-    yield module_at(folder / "build.py", "copied_build")
+    yield load_module(folder / "build.py", "copied_build")
     del sys.modules["copied_build"]
 
 
-def without_compilers(monkeypatch):
+def hide_compilers(monkeypatch):
+    """Make all compilers unavailable, including ziglang."""
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)  # nor ziglang
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
 
 
 def test_libraries_of_other_sources_are_stale(copied):
@@ -47,7 +49,7 @@ def test_libraries_of_other_sources_are_stale(copied):
     assert not copied.is_current(copied.LIBRARIES)
 
 
-def test_libraries_of_another_platform_or_without_a_file_are_stale(copied):
+def test_libraries_of_another_platform_or_with_a_missing_file_are_stale(copied):
     description = copied.LIBRARIES / "build.json"
     built = json.loads(description.read_text())
     description.write_text(json.dumps(built | {"target": "windows-x86_64"}))
@@ -59,14 +61,14 @@ def test_libraries_of_another_platform_or_without_a_file_are_stale(copied):
 
 def test_stale_libraries_are_not_used_without_a_compiler(copied, monkeypatch):
     (copied.HERE / "cpu.cpp").write_text("// nothing\n")
-    without_compilers(monkeypatch)
+    hide_compilers(monkeypatch)
     with pytest.raises(copied.NoCompilerError, match=r"no C\+\+20 compiler; install one, or: pip install 'ziglang"):
         copied.ensure_current()
 
 
 @pytest.mark.parametrize("command", ["false", "no-such-compiler", "  "])
 def test_compilers_that_do_not_work_are_named(copied, monkeypatch, command):
-    without_compilers(monkeypatch)
+    hide_compilers(monkeypatch)
     monkeypatch.setenv("CXX", command)
     with pytest.raises(copied.BuildError, match=command.strip() or "g\\+\\+: not found"):
         copied.find_compiler()
@@ -76,18 +78,18 @@ def test_compilers_that_do_not_work_are_named(copied, monkeypatch, command):
 
 
 class AbortedError(Exception):
-    """Raised instead of the exit of hatchling when a hook aborts."""
+    """Raised when a hook aborts, where hatchling would exit."""
 
 
 @pytest.fixture
 def hook(monkeypatch):
-    """The build hook, with the parts of hatchling that it needs."""
+    """Make the build hook, with the parts of hatchling that it needs."""
     interface = types.ModuleType("hatchling.builders.hooks.plugin.interface")
     interface.BuildHookInterface = object
     monkeypatch.setitem(sys.modules, interface.__name__, interface)
     for variable in ("CI", "CXX", "RADONCDT_BUILD", "RADONCDT_TARGET"):
         monkeypatch.delenv(variable, raising=False)
-    made = module_at(ROOT / "hatch_build.py", "hook_of_the_build").NativeBuildHook()
+    made = load_module(ROOT / "hatch_build.py", "hook_of_the_build").NativeBuildHook()
     made.warnings = []
 
     def abort(message):
@@ -100,7 +102,7 @@ def hook(monkeypatch):
 
 
 def test_a_compiler_is_required_only_if_there_is_none(hook, monkeypatch):
-    without_compilers(monkeypatch)
+    hide_compilers(monkeypatch)
     (wanted,) = hook.dependencies()
     assert wanted.startswith("ziglang")
     monkeypatch.setenv("RADONCDT_BUILD", "numpy")
@@ -108,7 +110,7 @@ def test_a_compiler_is_required_only_if_there_is_none(hook, monkeypatch):
 
 
 def test_a_build_without_a_compiler_falls_back_to_numpy(hook, monkeypatch):
-    without_compilers(monkeypatch)
+    hide_compilers(monkeypatch)
     data = {"force_include": {}}
     hook.initialize("standard", data)
     ((note, place),) = data["force_include"].items()
@@ -119,7 +121,7 @@ def test_a_build_without_a_compiler_falls_back_to_numpy(hook, monkeypatch):
     assert not Path(note).exists()
 
 
-def test_a_compiler_that_was_chosen_and_does_not_work_is_an_error(hook, monkeypatch):
+def test_a_chosen_compiler_that_does_not_work_is_an_error(hook, monkeypatch):
     monkeypatch.setenv("CXX", "no-such-compiler")
     assert hook.dependencies() == []
     with pytest.raises(AbortedError, match="no-such-compiler: not found"):
@@ -128,14 +130,14 @@ def test_a_compiler_that_was_chosen_and_does_not_work_is_an_error(hook, monkeypa
 
 @pytest.mark.parametrize(("variable", "value"), [("CI", "true"), ("RADONCDT_BUILD", "native")])
 def test_a_build_that_must_compile_fails_without_a_compiler(hook, monkeypatch, variable, value):
-    without_compilers(monkeypatch)
+    hide_compilers(monkeypatch)
     monkeypatch.setenv(variable, value)
     with pytest.raises(AbortedError, match="could not be compiled"):
         hook.initialize("standard", {"force_include": {}})
 
 
 @pytest.mark.parametrize(("variable", "value"), [("RADONCDT_BUILD", "fast"), ("RADONCDT_TARGET", "amiga")])
-def test_wrong_values_are_refused(hook, monkeypatch, variable, value):
+def test_invalid_environment_variables_are_refused(hook, monkeypatch, variable, value):
     monkeypatch.setenv(variable, value)
     with pytest.raises(AbortedError, match=f"{variable} must be .*, got '{value}'"):
         hook.dependencies()

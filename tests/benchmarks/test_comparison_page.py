@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from benchmarks import page
+from benchmarks import comparison_page as page
 from benchmarks.comparison import RESULTS as PATH
 
 RESULTS = json.loads(PATH.read_text(encoding="utf-8"))
@@ -21,7 +21,7 @@ def test_the_readme_shows_the_results():
         page.insert_figures(text.replace(page.MARKS[1], ""), RESULTS)
 
 
-def test_better_libraries_are_named():
+def test_libraries_with_smaller_figures_are_named():
     def record(case, peer, error):
         return {"part": "accuracy", "case": case, "peer": peer, "form": "as shipped", "error": error}
 

@@ -60,10 +60,12 @@ class Limits(NamedTuple):
 class Prior(NamedTuple):
     """The price of a map, which is added to the squared distance."""
 
-    aspect: float
+    aspect: float = 0.0
     """Price of the squared logarithm of the ratio of the two scales."""
-    rotation: float
+    rotation: float = 0.0
     """Price of 1 − cos ψ, where ψ is the angle of the rotation in the polar decomposition, after mirroring x, if any."""
+    mirror: float = 0.0
+    """Price of mirroring."""
 
 
 class Maps(NamedTuple):

@@ -34,7 +34,7 @@ class _Limits(Structure):
 
 
 class _Prior(Structure):
-    _fields_ = (("aspect", c_double), ("rotation", c_double))
+    _fields_ = (("aspect", c_double), ("rotation", c_double), ("mirror", c_double))
 
 
 class _Bending(Structure):

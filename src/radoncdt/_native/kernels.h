@@ -44,9 +44,10 @@ struct Limits {
 };
 
 // The price of a map, which is added to the squared distance: aspect · (log of the ratio of its two scales)² +
-// rotation · (1 − cos ψ), where ψ is the angle of the rotation in its polar decomposition, after mirroring x, if any.
+// rotation · (1 − cos ψ), where ψ is the angle of the rotation in its polar decomposition, plus mirror, if the map mirrors.
+// A map that mirrors is composed with a reflection of x before its decomposition.
 struct Prior {
-    double aspect, rotation;
+    double aspect, rotation, mirror;
 };
 
 // Descriptors for matching: values (n, n_angles, n_levels), float or double; waves as matching.cpp describes

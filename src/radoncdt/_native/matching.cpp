@@ -187,7 +187,7 @@ public:
         }
     }
 
-    // The price of the turn by φ, given cos φ and sin φ. It is 0 if a covariance is singular.
+    // The price of the turn by φ, given cos φ and sin φ. Only mirroring has a price if a covariance is singular.
     double at(double c, double s, bool mirrored) const {
         const Terms& terms = terms_[mirrored];
         const double stretch = terms.constant + terms.cosine * (c * c - s * s) + terms.sine * 2 * c * s;
@@ -195,7 +195,7 @@ public:
         const double trace = terms.trace[0] * c + terms.trace[1] * s, skew = terms.skew[0] * c + terms.skew[1] * s;
         const double length = std::hypot(trace, skew);
         const double price = prior_.aspect * aspect * aspect + prior_.rotation * (length > 0 ? 1 - trace / length : 0);
-        return std::isfinite(price) ? price : 0;
+        return (std::isfinite(price) ? price : 0) + (mirrored ? prior_.mirror : 0);
     }
 
 private:

@@ -10,7 +10,7 @@ __all__ = ["price_turns"]
 
 
 def price_turns(moving: Floats, fixed: Floats, prior: Prior, n_angles: int) -> Floats:
-    """Return the price of every turn, (n, 2, 2·n_angles): plain and mirrored.
+    """Return the price of every turn, (n, 2, 2·n_angles): plain and mirrored ones.
 
     `moving` (3,) and `fixed` (n, 3) are covariances xx, xy, yy. The map of a turn is A = Σ_ν^{1/2} R Σ_μ^{-1/2}, where R
     is a rotation by a number of steps, after mirroring y if the turn is mirrored. Its price is that of its aspect, the
@@ -31,5 +31,5 @@ def price_turns(moving: Floats, fixed: Floats, prior: Prior, n_angles: int) -> F
                 trace, skew = maps[:, 0, 0] + maps[:, 1, 1], maps[:, 1, 0] - maps[:, 0, 1]
                 price = prior.aspect * np.arccosh(np.maximum(stretch, 1)) ** 2
                 price += prior.rotation * (1 - np.cos(np.arctan2(skew, trace)))
-                prices[k, mirrored] = np.where(np.isfinite(price), price, 0)
+                prices[k, mirrored] = np.where(np.isfinite(price), price, 0) + mirrored * prior.mirror
     return prices

@@ -1,9 +1,11 @@
-"""Untrusted text, such as file names and metadata, in a form that is safe to print on a terminal."""
+"""Text in messages: untrusted text, such as file names and metadata, in a safe form, and suggestions."""
 
 import os
 import unicodedata
+from collections.abc import Iterable
+from difflib import get_close_matches
 
-__all__ = ["MAX_LENGTH", "escape_unprintable", "shorten"]
+__all__ = ["MAX_LENGTH", "escape_unprintable", "shorten", "suggest"]
 
 MAX_LENGTH = 200  # characters of a text that a message repeats
 
@@ -32,3 +34,14 @@ def shorten(text: str, max_length: int = MAX_LENGTH) -> str:
     """Escape a text and limit its length; an ellipsis marks an omitted end."""
     shown = escape_unprintable(text[: max_length + 1])
     return shown if len(shown) <= max_length else f"{shown[: max_length - 1]}…"
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Return a question to append to a message about a mistyped name; empty if no known name is similar.
+
+    >>> from radoncdt._text import suggest
+    >>> suggest("serach", ["search", "show"]), suggest("x", ["search"])
+    ("; did you mean 'search'?", '')
+    """
+    close = get_close_matches(name, list(known), 1)
+    return f"; did you mean {close[0]!r}?" if close else ""

@@ -77,9 +77,9 @@ def test_names_that_are_not_columns_are_refused(made, condition, name, hint):
     text = str(error.value)
     assert text.startswith("`where` must be a condition on metadata")
     assert f": no such column: {name}" in text
-    assert "; the columns are file, motif, date, place, " in text
+    assert " (columns: file, motif, date, place, " in text
     assert ("did you mean" in text) == bool(hint)
-    assert hint is None or f": no such column: {name} (did you mean {hint}?); the columns" in text
+    assert hint is None or f": no such column: {name}; did you mean {hint!r}? (columns: " in text
 
 
 @pytest.mark.parametrize("condition", ["\"motif = 'crown'", "motif = 'crown", "[motif = 1", "date = 1475 /* and", "`"])

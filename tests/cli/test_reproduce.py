@@ -41,7 +41,7 @@ def test_table_1_needs_no_digits(tmp_path, capsys, monkeypatch):
 
 
 def test_missing_baselines_are_named(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(robustness, "PLANS", {"aff": robustness.Plan(3, (1,), (1,))})
+    monkeypatch.setattr(robustness, "STUDIES", {"aff": robustness.Study(3, (1,), (1,))})
     monkeypatch.setattr(robustness, "CURVES", ())
     monkeypatch.setattr(baselines, "find_spec", lambda name: None)
     arguments = ["reproduce", "robustness", "--repetitions", "1", "--out", str(tmp_path), "--jobs", "1"]

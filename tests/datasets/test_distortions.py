@@ -1,90 +1,78 @@
-"""The data sets of the few-shot study of robustness."""
+"""Distortions: bent images, specks, gaps and stray lines."""
 
 import numpy as np
 import pytest
+import reference
 
 import radoncdt
 from radoncdt import datasets
 
 
-@pytest.fixture(scope="module")
-def digits():
-    return datasets.load_mnist()
+def test_elastic_bends_each_image_by_waves_of_its_own():
+    images = np.random.default_rng(0).random((3, 12, 17))
+    found = datasets.elastic(images, 3, amplitude=(1, 2), frequency=(0.5, 1))
+    random = np.random.default_rng(3)
+    for image, bent in zip(images, found):
+        (a_x, a_y), (f_x, f_y) = random.uniform(1, 2, 2), random.uniform(0.5, 1, 2)
+        np.testing.assert_allclose(bent, reference.bend(image, a_x, a_y, f_x, f_y), atol=1e-12)
 
 
-def test_there_are_five_data_sets():
-    assert list(datasets.FEW_SHOT) == ["aff", "elastic", "salt", "all", "linmnist10"]
-    for distortion in datasets.FEW_SHOT.values():
-        maps = distortion.maps
-        assert (maps.isotropic, maps.rotation, maps.shift) == (False, 180, 20)
-        assert maps.circular
-        assert maps.whole_pixels
-    assert datasets.FEW_SHOT["elastic"].maps.scale == (0.5, 1.25)
-    assert datasets.FEW_SHOT["all"].maps.shear == 5
+def test_salt_has_the_given_number_of_discs():
+    found = datasets.salt(np.zeros((200, 96, 96)), 0, dots=(4, 7), diameter=(5, 5))
+    dots = found.sum(axis=(1, 2)) / (np.pi * 2.5**2)
+    assert set(np.rint(dots)) <= {3, 4, 5, 6, 7}  # fewer where they overlap
+    assert {4, 5, 6, 7} <= set(np.rint(dots))
+    assert found.max() == 1
+    one = datasets.salt(np.zeros((200, 20, 30)), 0, dots=(1, 1), diameter=(5, 5))
+    np.testing.assert_allclose(one.sum(axis=(1, 2)), np.pi * 2.5**2, rtol=0.02)  # none is cut off by the edge
 
 
-def test_symbols_are_on_a_canvas_of_256_pixels_in_the_order_of_classes():
-    images, labels = datasets.few_shot("aff", 1, rng=0)
-    assert images.shape == (12, 256, 256)
-    assert images.dtype == np.float32
-    assert labels.tolist() == list(datasets.TEMPLATES)
+def test_bars_are_black_columns():
+    found = datasets.bars(np.ones((100, 8, 64)), 0, bars=(2, 5), width=(3, 3))
+    np.testing.assert_allclose(found, found[:, :1] + np.zeros((1, 8, 1)))
+    missing = (1 - found[:, 0]).sum(axis=1) / 3
+    assert missing.max() <= 5 + 1e-9
+    assert missing.min() > 1 - 1e-9  # two bars may coincide
+    assert np.isclose(missing, 5).any()
 
 
-def test_the_first_images_do_not_depend_on_how_many_there_are():
-    options = {"rng": 3, "classes": ["circle-star1", "shield-square"]}
-    few, many = (datasets.few_shot("all", n, **options)[0] for n in (1, 3))
-    np.testing.assert_array_equal(few, many[[0, 3]])
+def test_sticks_have_their_length_and_width():
+    found = datasets.sticks(np.zeros((40, 128, 128)), 1, sticks=(1, 1), length=(30, 30), width=(3, 3))
+    np.testing.assert_allclose(found.sum(axis=(1, 2)), 30 * 3 + np.pi * 9 / 4, rtol=0.01)
+    cov = radoncdt.covariance(found)
+    angles = np.rad2deg(np.arctan2(2 * cov[:, 0, 1], cov[:, 0, 0] - cov[:, 1, 1]) / 2).round() % 180
+    assert set(angles) == {0, 45, 90, 135}
 
 
-def test_salt_is_added_after_the_map_and_images_are_bent_before_it():
-    """Without dots, the images of "salt" are only moved. Dots are round, because they are added after the map."""
-    one = {"rng": 5, "classes": ["circle-star1"]}
-    clean = datasets.few_shot("salt", 4, dots=(0, 0), **one)[0]
-    salted = datasets.few_shot("salt", 4, dots=(3, 3), **one)[0]
-    assert (salted >= clean).all()
-    specks = np.where(clean == 0, salted, 0).sum(axis=(1, 2))
-    assert (specks <= 3 * np.pi * 1.5**2 * 1.05).all()
-    assert specks.max() > 2 * np.pi * 1.5**2
-    bent, straight = (datasets.few_shot("elastic", 2, amplitude=(a, a), **one)[0] for a in (20, 0))
-    np.testing.assert_array_equal(straight, datasets.few_shot("aff", 2, **one)[0])
-    assert np.abs(bent - straight).max() > 0.5
-    distances = radoncdt.affine_distances(np.concatenate([bent, straight]))
-    assert distances[0, 2] > 3 * distances[2, 3]  # no affine map can undo bending
+@pytest.mark.parametrize("noise", [datasets.elastic, datasets.salt, datasets.bars, datasets.sticks])
+def test_white_is_the_largest_value(noise):
+    images = np.random.default_rng(0).random((2, 40, 50))
+    np.testing.assert_allclose(noise(200 * images, 1), 200 * noise(images, 1))
 
 
-def test_noise_can_be_added_to_data_sets_without_it():
-    clean, salted = (datasets.few_shot("aff", 1, rng=1, classes=["square"], dots=d)[0] for d in (None, (9, 9)))
-    assert salted.sum() > clean.sum() + 20
-
-
-def test_dark_pixels_of_digits_are_removed_and_digits_are_enlarged(digits, monkeypatch):
-    still = datasets.FEW_SHOT["linmnist10"]._replace(maps=datasets.AffineDistribution())
-    monkeypatch.setitem(datasets.FEW_SHOT, "linmnist10", still)
-    images, labels = datasets.few_shot("linmnist10", 2, rng=0, mnist=digits)
-    assert images.shape == (20, 128, 128)
-    assert labels.tolist() == np.repeat(range(10), 2).tolist()
-    grey = digits.first(7, 2).astype(float)
-    kept = np.where(grey >= 0.666 * grey.max(axis=(1, 2), keepdims=True), grey, 0)
-    found = images[labels == 7]
-    np.testing.assert_allclose(found.sum(axis=(1, 2)), 4 * (kept / 255).sum(axis=(1, 2)), rtol=0.01)
-    np.testing.assert_allclose(radoncdt.mean(found), 2 * radoncdt.mean(kept), atol=1e-5)
-    assert found.max() <= 1
+@pytest.mark.parametrize("noise", [datasets.elastic, datasets.salt, datasets.bars, datasets.sticks])
+def test_noise_is_seeded_and_does_not_modify_the_input(noise):
+    images = np.random.default_rng(0).random((3, 40, 50)).astype(np.float32)
+    before = images.copy()
+    found = noise(images, 1)
+    assert found.dtype == np.float32
+    assert found.shape == images.shape
+    np.testing.assert_array_equal(images, before)
+    np.testing.assert_array_equal(found, noise(images, np.random.default_rng(1)))
+    assert (found != noise(images, 2)).any()
+    assert (found[0] != found[1]).any()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("call", "message"),
     [
-        ({"name": "pepper"}, "`name` must be one of 'aff', .*, got 'pepper'"),
-        ({"n": 0}, "`n` must be at least 1, got 0"),
-        ({"classes": ["heart"]}, "`classes` must be one of .*, got 'heart'"),
-        ({"classes": []}, "`classes` must not be empty"),
-        ({"dots": (3, 2)}, "`dots` must be a pair 0 ≤ low ≤ high"),
-        ({"amplitude": (-1, 2)}, "`amplitude` must be a pair 0 ≤ low ≤ high"),
-        ({"name": "linmnist10", "classes": [10]}, "`classes` must be digits, got 10"),
-        ({"name": "linmnist10", "n": 501}, "`n` must be at most 500"),
-        ({"name": "linmnist10", "mnist": 3}, "`mnist` must be of the type Mnist"),
+        (lambda i: datasets.salt(i, 0, dots=(3, 1)), r"`dots` must be a pair 0 ≤ low ≤ high, got \(3, 1\)"),
+        (lambda i: datasets.salt(i, 0, dots=(0.5, 1)), "`dots` must be a pair of whole numbers"),
+        (lambda i: datasets.elastic(i, 0, amplitude=(-1, 1)), "`amplitude` must be a pair"),
+        (lambda i: datasets.sticks(i, 0, length=3), "`length` must be a pair"),
+        (lambda i: datasets.bars(i, 0, width=(np.inf, np.inf)), "`width` must be finite"),
     ],
 )
-def test_invalid_arguments_are_refused(arguments, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        datasets.few_shot(**{"name": "aff", "n": 1, "rng": 0, **arguments})
+def test_invalid_arguments_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(np.zeros((1, 8, 8)))

@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from radoncdt._geometry import whiten_directions
 from radoncdt._interface import NOT_FINITE, UNSETTLED, Images, precision
 from radoncdt._numpy.boxes import Box, find_boxes, precision_of
 from radoncdt._numpy.moments import PIXEL_VARIANCE, collect_ink, compute_box_moments, student_moments
-from radoncdt._numpy.projections import Sweep, make_sweep, project, smear, whiten_directions
+from radoncdt._numpy.projections import Sweep, make_sweep, project, smear
 from radoncdt._numpy.quantiles import find_crossings
 from radoncdt._typing import Floats
 
@@ -81,7 +82,9 @@ def image_quantiles(
             if nu > 0:
                 moments[n], settled = student_moments(collect_ink(box.pixels), nu, PIXEL_VARIANCE, moments[n])
                 status[n] |= 0 if settled else UNSETTLED
-        seen = make_sweep(*whiten_directions(cosines, sines, moments[n, 2:])) if whiten else sweep
+        seen = (
+            make_sweep(*whiten_directions(cosines, sines, moments[n, [2, 3, 3, 4]].reshape(2, 2))) if whiten else sweep
+        )
         values = _compute_box_quantiles(box, seen, levels, moments[n] if normalise else None)
         moments[n, :2] += box.x, box.y
         if extremes:  # the opposite direction has −N(1 − t)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from radoncdt._typing import Floats
 
-__all__ = ["Strips", "Sweep", "make_sweep", "project", "smear", "whiten_directions"]
+__all__ = ["Strips", "Sweep", "make_sweep", "project", "smear"]
 
 FEW = 2**17
 """Number of elements of a temporary array, 1 MB, that is acceptable for any image."""
@@ -54,15 +54,6 @@ def make_sweep(cosines: Floats, sines: Floats) -> Sweep:
     along = np.where(by_rows, cosines, sines)
     across = np.where(by_rows, -sines, cosines)
     return Sweep(cosines, sines, along, np.clip(across / along, -1.0, 1.0), by_rows)
-
-
-def whiten_directions(cosines: Floats, sines: Floats, covariance: Floats) -> tuple[Floats, Floats]:
-    """Compute cosines and sines of Σ^{-1/2}η/‖Σ^{-1/2}η‖ for directions η; Σ is given by xx, xy, yy."""
-    xx, xy, yy = covariance
-    root = np.sqrt(xx * yy - xy * xy)  # root of the determinant; Σ^{1/2} ∝ Σ + √det
-    c, s = (yy + root) * cosines - xy * sines, (xx + root) * sines - xy * cosines
-    length = np.hypot(c, s)
-    return c / length, s / length
 
 
 def _compute_taps(slopes: Floats, starts: Floats, n_lines: int) -> tuple[NDArray[np.int64], Floats]:

@@ -4,12 +4,11 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt._text import shorten
+from radoncdt._text import shorten, suggest
 from radoncdt._validation import ArgumentTypeError, ArgumentValueError
 from radoncdt.catalogue.connection import CatalogueError
 from radoncdt.catalogue.metadata import MAX_TITLE_LENGTH
@@ -156,10 +155,10 @@ def _find_quoted_names(condition: str) -> Iterator[str]:
 def _make_error(condition: str, reason: str, columns: list[str]) -> ConditionError:
     known = ["file", *columns]
     missing = re.match(r"no such column: (.*)", reason, re.DOTALL)
-    close = get_close_matches(missing[1].rsplit(".")[-1].lower()[:MAX_TITLE_LENGTH], known, 1) if missing else []
-    hint = f" (did you mean {close[0]}?)" if close else " (texts are in single quotes)" if missing else ""
+    wrong = missing[1].rsplit(".")[-1].lower()[:MAX_TITLE_LENGTH] if missing else ""
+    hint = suggest(wrong, known) or (" (texts are in single quotes)" if missing else "")
     return ConditionError(
         "where",
         "must be a condition on metadata, such as motif = 'crown' and date < 1500, got "
-        f"{shorten(repr(condition))}: {shorten(reason)}{hint}; the columns are {shorten(', '.join(known), 1000)}",
+        f"{shorten(repr(condition))}: {shorten(reason)}{hint} (columns: {shorten(', '.join(known), 1000)})",
     )

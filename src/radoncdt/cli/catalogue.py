@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from radoncdt import _threads
-from radoncdt._text import shorten
+from radoncdt._text import shorten, suggest
 from radoncdt._validation import ArgumentValueError
 from radoncdt.catalogue import Added, Catalogue, DamagedEntryWarning
 from radoncdt.catalogue.calibration import DEFAULT_N_MARKS, MIN_ENTRIES, MIN_MARKS
@@ -17,7 +17,7 @@ from radoncdt.catalogue.metadata import ENTRY_COLUMNS, MAX_CELL_LENGTH, read_tab
 from radoncdt.catalogue.records import find_file
 from radoncdt.catalogue.schema import VERSION
 from radoncdt.cli.inputs import list_files
-from radoncdt.cli.messages import complain, say, suggest
+from radoncdt.cli.messages import complain, say
 from radoncdt.cli.options import add_count, add_ink_options, add_jobs_option, read_ink_options, whole_number
 from radoncdt.cli.outputs import ANY, check_outputs, write_bytes
 

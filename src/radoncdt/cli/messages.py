@@ -3,15 +3,14 @@
 import argparse
 import sys
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from radoncdt._text import escape_unprintable
+from radoncdt._text import escape_unprintable, suggest
 
 if TYPE_CHECKING:
     from radoncdt._validation import ArgumentError
 
-__all__ = ["CommandError", "Parser", "complain", "say", "suggest"]
+__all__ = ["CommandError", "Parser", "complain", "say"]
 
 _RENAMED = {
     "folder": ("copy_to", "mnist_dir"),
@@ -91,17 +90,6 @@ class Parser(argparse.ArgumentParser):
             noun = "an action" if action.metavar == "ACTION" else "a command"
             self.error(f"{value!r} is not {noun}{suggest(value, names)}")
         raise argparse.ArgumentError(action, f"must be one of {', '.join(names)}, got {value!r}{suggest(value, names)}")
-
-
-def suggest(name: str, known: Iterable[str]) -> str:
-    """Return a question to append to a message about a mistyped name; empty if no known name is similar.
-
-    >>> from radoncdt.cli.messages import suggest
-    >>> suggest("serach", ["search", "show"]), suggest("x", ["search"])
-    ("; did you mean 'search'?", '')
-    """
-    close = get_close_matches(name, list(known), 1)
-    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def say(line: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from radoncdt._validation import ArgumentValueError
 from radoncdt.ink import INK_KINDS, POLARITIES, InkError, InkOptions
 from radoncdt.ink.files import read_image
-from radoncdt.ink.options import DEFAULT_SPECKS, WATERMARK_THRESHOLD
+from radoncdt.ink.options import DEFAULT_MAX_SIDE, DEFAULT_SPECKS, WATERMARK_THRESHOLD
 from radoncdt.matching.plausible import Plausible
 
 __all__ = [
@@ -79,7 +79,8 @@ _INK_HELP = {
     "low": "watermark: the strength of a line that continues a stronger one (default half of --threshold)",
     "specks": "remove connected ink that is shorter than this share of the extent of all ink; 0 removes nothing "
     f"(default {', '.join(f'{share:g} for kind {kind}' for kind, share in DEFAULT_SPECKS.items())})",
-    "max_side": "reduce larger images until no side is longer than N pixels (default 1024; kind grey has no limit)",
+    "max_side": "reduce larger images until no side is longer than N pixels "
+    f"(default {DEFAULT_MAX_SIDE}; kind grey has no limit)",
     "roi": "read only this rectangle of each image: the column and row of its upper left pixel, its width and height",
     "mask": "read only the pixels that are white in this image of the same size",
 }

@@ -8,11 +8,11 @@
 
 from radoncdt.datasets.affine import AffineDistribution, AffineMaps, random_affine
 from radoncdt.datasets.affine_copies import NARROW, WIDE, academic, lin_mnist
-from radoncdt.datasets.distortions import FEW_SHOT, SYMBOL_CANVAS, few_shot
+from radoncdt.datasets.distortions import bars, elastic, salt, sticks
+from radoncdt.datasets.few_shot_sets import FEW_SHOT, SYMBOL_CANVAS, few_shot
 from radoncdt.datasets.lines import draw
 from radoncdt.datasets.marks import Mark, Queries, Watermarks, watermarks
 from radoncdt.datasets.mnist import Mnist, load_mnist
-from radoncdt.datasets.noise import bars, elastic, salt, sticks
 from radoncdt.datasets.symbols import SHAPES, TEMPLATES, templates
 
 __all__ = [

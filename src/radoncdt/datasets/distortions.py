@@ -1,142 +1,199 @@
-"""The data sets of the authors' few-shot study of robustness (arXiv 2506.08761): distorted symbols and digits."""
+"""Distortions of drawings: bent paper, specks, gaps and stray lines (the authors' follow-up, arXiv 2506.08761).
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+Every function takes images (n, H, W), white on black, and returns new ones. The noise of each image is independent.
+White is the largest value of the image, or 1 if the image is empty.
+"""
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from radoncdt import _validation
-from radoncdt._typing import Seed
-from radoncdt.datasets.affine import AffineDistribution, make_generator, move
-from radoncdt.datasets.lines import Image
-from radoncdt.datasets.mnist import Mnist, check_digits, choose_mnist
-from radoncdt.datasets.noise import Pair, elastic, salt
-from radoncdt.datasets.symbols import TEMPLATES, check_names, templates
+from radoncdt._deformation import bend
+from radoncdt._typing import Floats, Seed
+from radoncdt._validation import ArgumentValueError
+from radoncdt.datasets.affine import check_images, make_generator
+from radoncdt.datasets.lines import stroke
 
-__all__ = ["FEW_SHOT", "SYMBOL_CANVAS", "Distortion", "few_shot"]
+__all__ = ["Pair", "bars", "elastic", "salt", "sticks"]
 
-THRESHOLD = 0.666
-"""Share of the largest grey value of a digit; darker pixels are set to 0."""
-
-SYMBOL_CANVAS, DIGIT_CANVAS = 256, 128
-"""Sides of the images of symbols and of digits, in pixels."""
+Pair = tuple[float, float]
+"""The bounds (low, high) of a random number."""
 
 
-class Distortion(NamedTuple):
-    """How the images of a data set are distorted: they are bent, then moved, then salted."""
+def elastic(
+    images: ArrayLike, rng: Seed, *, amplitude: Pair = (2.5, 7.5), frequency: Pair = (0.5, 2.0)
+) -> NDArray[Any]:
+    """Bend images by waves: I'(j, k) = I(j + a_y cos(2π f_y k/W), k + a_x sin(2π f_x j/H)).
 
-    maps: AffineDistribution
-    """The distribution of the affine maps."""
-    amplitude: Pair | None = None
-    """The amplitudes of `elastic`, in pixels; None if images are not bent."""
-    dots: tuple[int, int] | None = None
-    """The numbers of dots of `salt`; None if images are not salted."""
-
-
-_STRONG = AffineDistribution(
-    scale=(0.5, 1.25), isotropic=False, rotation=180, shear=45, shift=20, whole_pixels=True, circular=True
-)
-_GENTLE = replace(_STRONG, scale=(0.75, 1.0), shear=5)
-
-FEW_SHOT = {
-    "aff": Distortion(_STRONG),
-    "elastic": Distortion(_STRONG, amplitude=(2.5, 7.5)),
-    "salt": Distortion(_GENTLE, dots=(4, 7)),
-    "all": Distortion(_GENTLE, amplitude=(2.5, 7.5), dots=(4, 7)),
-    "linmnist10": Distortion(replace(_GENTLE, shear=0)),
-}
-"""The data sets of `few_shot`: four of the twelve symbols, and one of the ten digits."""
-
-
-def few_shot(
-    name: str,
-    n: int,
-    *,
-    rng: Seed,
-    classes: Sequence[Any] | None = None,
-    amplitude: Pair | None = None,
-    dots: tuple[int, int] | None = None,
-    mnist: Mnist | None = None,
-) -> tuple[Image, NDArray[Any]]:
-    """Make a data set of the authors' study of robustness: n images per class, class after class.
-
-    "aff", "elastic", "salt" and "all" consist of the twelve symbols of `templates` on a canvas of 256 pixels.
-    "linmnist10" consists of the first n images of each digit in MNIST's order. Pixels of a digit below 0.666 of its
-    largest value are set to 0. Then it is enlarged bilinearly to 56 pixels and put on a canvas of 128. Every image is
-    bent, then moved, then salted, with its own random parameters. Shifts are circular. Pixels that a matrix moves off
-    the canvas are lost.
-
-    ============ ========================================================= ================ ==================
-    name         scale of x and of y, rotation, shear, shift               amplitude        dots, 3 pixels wide
-    ============ ========================================================= ================ ==================
-    "aff"        0.5 to 1.25, ±180°, ±45°, ±20 pixels                      –                –
-    "elastic"    as "aff"                                                  2.5 to 7.5       –
-    "salt"       0.75 to 1, ±180°, ±5°, ±20 pixels                         –                4 to 7
-    "all"        as "salt"                                                 2.5 to 7.5       4 to 7
-    "linmnist10" 0.75 to 1, ±180°, none, ±20 pixels                        –                –
-    ============ ========================================================= ================ ==================
+    Rows j and columns k count from 1, as in the authors' code. The image is continued periodically and interpolated
+    bilinearly.
 
     Parameters
     ----------
-    name : {"aff", "elastic", "salt", "all", "linmnist10"}
-    n : int
-        Number of images per class. The authors use 100 per symbol and 500 per digit.
+    images : array (n, H, W)
     rng : numpy Generator or int
-    classes : sequence, optional
-        Names of `templates`, or digits. The default is all twelve symbols or all ten digits.
-    amplitude : (low, high), optional
-        Amplitudes of `elastic`. The default is given in the table.
-    dots : (least, most), optional
-        Numbers of dots of `salt`. The default is given in the table.
-    mnist : Mnist, optional
-        The digits. The default is the result of `load_mnist`.
-
-    Returns
-    -------
-    images : float32 array (len(classes)·n, H, W)
-        The first k images of a class are the same for every n ≥ k. The maps do not depend on `amplitude` and `dots`.
-    labels : array of str or int
+    amplitude : (low, high)
+        Bounds of a_x and a_y, in pixels.
+    frequency : (low, high)
+        Bounds of f_x and f_y, in waves per image. Unless the number of waves is an integer, the bent image is
+        discontinuous at its border.
 
     Examples
     --------
-    >>> images, labels = datasets.few_shot("all", 2, rng=0, classes=["circle-star1", "shield-square"])
-    >>> images.shape, labels.tolist()
-    ((4, 256, 256), ['circle-star1', 'circle-star1', 'shield-square', 'shield-square'])
+    >>> bool(np.allclose(datasets.elastic(np.ones((2, 8, 8)), rng=0), 1))
+    True
     """
-    distortion = FEW_SHOT[_validation.check_choice(name, "name", tuple(FEW_SHOT))]
-    n, random = _validation.check_count(n, "n", 1, _validation.MAX_IMAGES), make_generator(rng)
-    amplitude = distortion.amplitude if amplitude is None else amplitude
-    dots = distortion.dots if dots is None else dots
-    sources = _digits(classes, n, mnist) if name == "linmnist10" else _symbols(classes, n)
-    parts = []
-    for source in sources.values():
-        bend, turn, scatter = (int(seed) for seed in random.integers(2**63, size=3))
-        images = source if amplitude is None else elastic(source, bend, amplitude=amplitude)
-        maps = distortion.maps.maps(n, turn)
-        images = move(images, maps, circular=distortion.maps.circular, stacklevel=None)
-        parts.append(images if dots is None else salt(images, scatter, dots=dots))
-    return np.concatenate(parts), np.repeat(list(sources), n)
+    stack, random = check_images(images), make_generator(rng)
+    amplitudes, frequencies = _pair(amplitude, "amplitude"), _pair(frequency, "frequency")
+    bent = np.empty_like(stack)
+    for i, image in enumerate(stack):
+        bent[i] = bend(image, random, amplitude=amplitudes, frequency=frequencies)
+    return bent
 
 
-def _symbols(classes: Sequence[Any] | None, n: int) -> dict[str, Image]:
-    names = TEMPLATES if classes is None else check_names(classes, "classes")
-    drawn = templates(names, canvas=SYMBOL_CANVAS)
-    return {name: np.broadcast_to(image, (n, *image.shape)) for name, image in drawn.items()}
+def salt(images: ArrayLike, rng: Seed, *, dots: tuple[int, int] = (4, 7), diameter: Pair = (3.0, 3.0)) -> NDArray[Any]:
+    """Scatter white discs.
+
+    Parameters
+    ----------
+    images : array (n, H, W)
+    rng : numpy Generator or int
+    dots : (least, most)
+        Number of discs per image. All numbers from least to most are equally likely.
+    diameter : (low, high)
+        Diameter in pixels. Discs lie within the image.
+
+    Examples
+    --------
+    >>> image = datasets.salt(np.zeros((1, 32, 32)), rng=0, dots=(1, 1))
+    >>> bool(np.isclose(image.sum(), np.pi * 1.5**2, rtol=0.05))
+    True
+    """
+    least, most = _pair(diameter, "diameter")
+
+    def cover(layer: Floats, random: np.random.Generator) -> None:
+        width = random.uniform(least, most)
+        middle = _place_within(layer, random, width)
+        stroke(layer, np.stack([middle, middle]), width)
+
+    return _cover(images, rng, _whole_pair(dots, "dots"), cover, _lighten)
 
 
-def _digits(classes: Sequence[Any] | None, n: int, mnist: Mnist | None) -> dict[int, Image]:
-    from scipy.ndimage import zoom
+def bars(images: ArrayLike, rng: Seed, *, bars: tuple[int, int] = (2, 5), width: Pair = (2.0, 2.0)) -> NDArray[Any]:
+    """Cut vertical black bars through the whole height.
 
-    names = range(10) if classes is None else check_digits(classes, "classes")
-    mnist = choose_mnist(mnist)
-    sources = {}
-    for digit in names:
-        images = mnist.first(digit, n).astype(np.float32)
-        images /= np.maximum(images.max(axis=(1, 2), keepdims=True), 1)
-        images[images < THRESHOLD] = 0
-        large = zoom(images, (1, 2, 2), order=1, mode="grid-constant", grid_mode=True)
-        margin = (DIGIT_CANVAS - large.shape[1]) // 2
-        sources[digit] = np.pad(large, ((0, 0), (margin, margin), (margin, margin)))
-    return sources
+    Parameters
+    ----------
+    images : array (n, H, W)
+    rng : numpy Generator or int
+    bars : (least, most)
+        Number of bars per image. All numbers from least to most are equally likely.
+    width : (low, high)
+        Width in pixels. Bars lie within the image.
+
+    Examples
+    --------
+    >>> image = datasets.bars(np.ones((1, 5, 9)), rng=0, bars=(1, 1))
+    >>> bool(np.isclose(image.sum(), 5 * (9 - 2)))
+    True
+    """
+    least, most = _pair(width, "width")
+
+    def cover(layer: Floats, random: np.random.Generator) -> None:
+        across = random.uniform(least, most)
+        left, x = _place_within(layer, random, across)[0] - across / 2, np.arange(layer.shape[1])
+        layer[:] = np.clip(np.minimum(x + 0.5, left + across) - np.maximum(x - 0.5, left), 0, 1)
+
+    return _cover(images, rng, _whole_pair(bars, "bars"), cover, _darken)
+
+
+def sticks(
+    images: ArrayLike,
+    rng: Seed,
+    *,
+    sticks: tuple[int, int] = (10, 15),
+    length: Pair = (16.0, 32.0),
+    width: Pair = (2.0, 2.0),
+) -> NDArray[Any]:
+    """Scatter white sticks. Each is vertical, horizontal or along one of the diagonals.
+
+    Parameters
+    ----------
+    images : array (n, H, W)
+    rng : numpy Generator or int
+    sticks : (least, most)
+        Number of sticks per image. All numbers from least to most are equally likely.
+    length, width : (low, high)
+        Length and width in pixels. The authors' lengths are 1/8 to 1/4 of half the side: 16 to 32 pixels for images of
+        256 pixels. Sticks lie within the image. Their ends are round.
+
+    Examples
+    --------
+    >>> datasets.sticks(np.zeros((2, 64, 64)), rng=0).shape
+    (2, 64, 64)
+    """
+    (short, long), (least, most) = _pair(length, "length"), _pair(width, "width")
+
+    def cover(layer: Floats, random: np.random.Generator) -> None:
+        angle = random.integers(4) * np.pi / 4
+        reach, across = random.uniform(short, long), random.uniform(least, most)
+        middle, half = (
+            _place_within(layer, random, reach + across),
+            reach / 2 * np.array([np.cos(angle), np.sin(angle)]),
+        )
+        stroke(layer, np.stack([middle - half, middle + half]), across)
+
+    return _cover(images, rng, _whole_pair(sticks, "sticks"), cover, _lighten)
+
+
+def _cover(
+    images: ArrayLike,
+    rng: Seed,
+    number: tuple[int, int],
+    cover: Callable[[Floats, np.random.Generator], None],
+    combine: Callable[[NDArray[Any], Floats, float], NDArray[Any]],
+) -> NDArray[Any]:
+    """Cover every image with a random number of objects.
+
+    `cover` writes into a layer of zeros the part of each pixel that an object covers. `combine` puts a layer on an
+    image, given the value of white.
+    """
+    stack, random = check_images(images).copy(), make_generator(rng)
+    for i in range(len(stack)):
+        white = stack[i].max() if stack[i].any() else 1
+        for _ in range(random.integers(*number, endpoint=True)):
+            layer = np.zeros(stack.shape[1:])
+            cover(layer, random)
+            stack[i] = combine(stack[i], layer, white)
+    return stack
+
+
+def _lighten(image: NDArray[Any], part: Floats, white: float) -> NDArray[Any]:
+    return np.maximum(image, white * part)
+
+
+def _darken(image: NDArray[Any], part: Floats, _white: float) -> NDArray[Any]:
+    return image * (1 - part)
+
+
+def _place_within(layer: Floats, random: np.random.Generator, extent: float) -> Floats:
+    """Draw a centre (column, row) such that an object of this extent lies within the image if it is small enough."""
+    sides = np.array(layer.shape[::-1])
+    return (sides - 1) / 2 + np.maximum(sides - extent, 0) * random.uniform(-0.5, 0.5, 2)
+
+
+def _pair(values: Pair, name: str) -> Pair:
+    pair = _validation.check_finite_array(values, name)
+    if pair.shape != (2,) or not 0 <= pair[0] <= pair[1]:
+        raise ArgumentValueError(name, f"must be a pair 0 ≤ low ≤ high, got {values!r}")
+    return float(pair[0]), float(pair[1])
+
+
+def _whole_pair(values: tuple[int, int], name: str) -> tuple[int, int]:
+    low, high = _pair(values, name)
+    if low != int(low) or high != int(high):
+        raise ArgumentValueError(name, f"must be a pair of whole numbers, got {values!r}")
+    return int(low), int(high)

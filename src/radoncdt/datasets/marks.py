@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from radoncdt import _validation
 from radoncdt._typing import Floats, Seed
 from radoncdt.datasets.affine import AffineDistribution, AffineMaps, make_generator
+from radoncdt.datasets.distortions import salt
 from radoncdt.datasets.lines import Image, Line, draw
 from radoncdt.datasets.motifs import Part, compose
-from radoncdt.datasets.noise import salt
 
 __all__ = ["CONTRAST", "LAID", "QUERY_KINDS", "Mark", "Queries", "Watermarks", "watermarks"]
 

@@ -14,12 +14,11 @@ from radoncdt.ink.drawing import find_drawing
 from radoncdt.ink.files import Source, is_array, read_image
 from radoncdt.ink.grey import find_grey_ink
 from radoncdt.ink.image import Grey, GreyImage, InkError, Mask, reduce_image
-from radoncdt.ink.options import DEFAULT_SPECKS, MIN_SIDE, InkOptions, Step
+from radoncdt.ink.options import DEFAULT_MAX_SIDE, DEFAULT_SPECKS, MIN_SIDE, InkOptions, Step
 from radoncdt.ink.watermark import find_watermark
 
 __all__ = ["assess_ink", "extract_steps", "find_ink", "ink_steps", "read_ink"]
 
-_MAX_SIDE = 1024  # pixels along the longer side of a drawing or watermark, by default
 _MIN_SHARE, _MAX_SHARE = 0.0005, 0.5  # plausible shares of ink among the pixels of a drawing or watermark
 
 
@@ -136,7 +135,7 @@ def _run_steps(image: GreyImage, keep: Mask, options: InkOptions) -> list[Step]:
     is_grey = options.kind == "grey"
     if not is_grey and min(keep.shape) < MIN_SIDE:
         raise InkError(f"must be at least {MIN_SIDE} pixels wide and high, got {keep.shape[1]} × {keep.shape[0]}")
-    max_side = options.max_side or (max(keep.shape) if is_grey else _MAX_SIDE)
+    max_side = options.max_side or (max(keep.shape) if is_grey else DEFAULT_MAX_SIDE)
     grey, keep = reduce_image(image.fill_transparent(options.ink), keep, max_side)
     if is_grey:
         return [Step("grey", grey), Step("ink", find_grey_ink(grey, keep, options.ink))]

@@ -10,10 +10,20 @@ from numpy.typing import NDArray
 from radoncdt import _validation
 from radoncdt._validation import ArgumentValueError
 
-__all__ = ["DEFAULT_SPECKS", "INK_KINDS", "MIN_SIDE", "POLARITIES", "WATERMARK_THRESHOLD", "InkOptions", "Step"]
+__all__ = [
+    "DEFAULT_MAX_SIDE",
+    "DEFAULT_SPECKS",
+    "INK_KINDS",
+    "MIN_SIDE",
+    "POLARITIES",
+    "WATERMARK_THRESHOLD",
+    "InkOptions",
+    "Step",
+]
 
 INK_KINDS = ("drawing", "watermark", "grey")  # values of `kind`
 POLARITIES = ("auto", "dark", "bright")  # values of `ink`
+DEFAULT_MAX_SIDE = 1024  # pixels along the longer side of a drawing or watermark
 DEFAULT_SPECKS = {"drawing": 0.03, "watermark": 0.06}  # length of removed ink, as a share of the extent of all ink
 MIN_SIDE = 8  # pixels along the shorter side of a drawing or watermark
 WATERMARK_THRESHOLD = 5.0  # default strength of a ridge, in standard deviations of the noise

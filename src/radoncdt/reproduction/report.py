@@ -60,17 +60,17 @@ def write_report(run: Run) -> Outcome:
     return outcome
 
 
-def render(template: str, outcome: Outcome, svgs: Mapping[str, bytes]) -> str:
-    """Render the report with "report.html" or "report.md"; `svgs` holds the figures by name."""
+def render(name: str, outcome: Outcome, svgs: Mapping[str, bytes]) -> str:
+    """Render the template of "report.html" or "report.md"; `svgs` holds the figures by name."""
     jinja2 = require("jinja2", "writing a report", extra="reproduce")
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("radoncdt.reproduction"),
-        autoescape=jinja2.select_autoescape(["html"]),
+        autoescape=name.endswith(".html"),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template(template).render(
+    return environment.get_template(f"{name}.j2").render(
         title=_TITLE,
         sections=list_sections(outcome, list(svgs)),
         captions=CAPTIONS,

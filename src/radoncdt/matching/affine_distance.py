@@ -94,7 +94,7 @@ def compute_distances(
     """Distances of all pairs of descriptors; threads compute blocks of them."""
     symmetric = symmetric and not limits.is_limited
     x, y = first.astype(second.values.dtype).waves, second.waves
-    bounds, kernels = limits.bounds if limits.is_limited else None, _kernels.current()
+    kernel_limits, kernels = limits.kernel_limits, _kernels.current()
     distances = np.zeros((len(first), len(second)))
 
     def fill(block: tuple[int, int]) -> None:
@@ -103,7 +103,7 @@ def compute_distances(
             x,
             y,
             reflections=limits.reflections,
-            limits=bounds,
+            limits=kernel_limits,
             ascending=symmetric,
             rows=rows,
             columns=columns,

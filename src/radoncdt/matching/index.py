@@ -110,7 +110,6 @@ class AffineIndex:
         self._coordinates = Coordinates.choose(descriptors)
         self._summaries = np.ascontiguousarray(self._coordinates.summarise(descriptors).T)
         self._norms = np.linalg.norm(self._summaries, axis=0)
-        self._bounds = limits.bounds if limits.is_limited else None
 
     def nearest(
         self, queries: Descriptors, k: int, n_jobs: int | None, *, exclude_self: bool = False
@@ -134,7 +133,7 @@ class AffineIndex:
                 i,
                 y,
                 reflections=self.limits.reflections,
-                limits=self._bounds,
+                limits=self.limits.kernel_limits,
                 bounds=bounds,
                 order=np.argsort(bounds),
                 left_out=left_out,
@@ -164,7 +163,7 @@ class AffineIndex:
                 i,
                 y,
                 reflections=self.limits.reflections,
-                limits=self._bounds,
+                limits=self.limits.kernel_limits,
                 bounds=self.bounds(summaries[i]),
                 left_out=i if exclude_self else -1,
                 radius=radius,

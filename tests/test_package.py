@@ -166,6 +166,29 @@ def calls(tree, function):
     return [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == function]
 
 
+def find_imports(tree):
+    """Return the top packages that a module imports, also those it asks `_extras.require` for."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            found.add(node.module.partition(".")[0])
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "require":
+            found.update(arg.value.partition(".")[0] for arg in node.args[:1] if isinstance(arg, ast.Constant))
+    return found
+
+
+def test_only_the_right_rooms_draw():
+    """Import-linter does not see packages that `_extras.require` imports."""
+    found = {name: find_imports(tree) for name, _, tree in parse_modules()}
+    terminal = {name for name, packages in found.items() if packages & {"tqdm", "rich"}}
+    figures = {name for name, packages in found.items() if "matplotlib" in packages}
+    assert terminal
+    assert {name.partition("/")[0] for name in terminal} == {"cli"}
+    assert {name.partition("/")[0] for name in figures} <= {"plot.py", "reproduction", "catalogue", "cli"}
+
+
 def test_library_code_does_not_print():
     found = {name: calls(tree, "print") for name, tree in library_modules()}
     assert {name for name, lines in found.items() if lines} == PRINTS

@@ -32,7 +32,7 @@ _MIN_NEIGHBOURS = 0.75  # pairs of neighbours among the dark pixels, per dark pi
 
 
 def read_measures(images: object, name: str = "images") -> Batch:
-    """Read measures like `Batch.read`, and warn about ink on paper. Functions that users call use this."""
+    """Read measures like `Batch.read`, and warn about ink on paper. All public functions read their images with it."""
     batch = Batch.read(images, name)
     warn_about_paper(batch)
     return batch

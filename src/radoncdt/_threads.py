@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from radoncdt import _validation
 from radoncdt._validation import ArgumentValueError
 
-__all__ = ["WORK_PER_THREAD", "count_threads", "count_workers", "for_each"]
+__all__ = ["WORK_PER_THREAD", "check_n_jobs", "count_threads", "count_workers", "for_each"]
 
 _Task = TypeVar("_Task")
 
@@ -16,13 +16,15 @@ WORK_PER_THREAD = 8_000_000  # pixels times directions: about 1 ms, several time
 _MAX_JOBS = 2**12  # threads; larger values of `n_jobs` are assumed to be mistakes
 
 
-def count_workers(n_jobs: object, work: int) -> int:
-    """Return the number of threads for some work, in the unit of `WORK_PER_THREAD`.
-
-    `n_jobs` is as in scikit-learn: −1 means all cores, −2 all cores except one.
-    """
+def check_n_jobs(n_jobs: object) -> None:
+    """Check a number of jobs, as in scikit-learn: −1 means all cores, −2 all cores except one, None usually one."""
     if n_jobs is not None and _validation.check_count(n_jobs, "n_jobs", -_MAX_JOBS, _MAX_JOBS) == 0:
         raise ArgumentValueError("n_jobs", "must not be 0; 1 is one thread, -1 one per core")
+
+
+def count_workers(n_jobs: object, work: int) -> int:
+    """Return the number of threads for some work, in the unit of `WORK_PER_THREAD`."""
+    check_n_jobs(n_jobs)
     useful = work // WORK_PER_THREAD
     if n_jobs == 1 or useful <= 1:
         return 1

@@ -320,3 +320,10 @@ def test_invalid_tables_are_refused():
         model.transform(np.full((3, 20), np.nan))
     with pytest.raises(ValueError, match="dim"):
         model.transform(GOOD)
+
+
+@pytest.mark.parametrize(("n_components", "pool"), [(0, "fourier"), (6, "fourier"), (9, "sorted"), (2.5, "sorted")])
+def test_fit_refuses_wrong_numbers_of_components(n_components, pool):
+    transformer = NormalizedRadonCDT(n_angles=4, pool=pool, n_components=n_components)
+    with pytest.raises((TypeError, ValueError), match="`n_components` must be"):
+        transformer.fit(np.ones((2, 5, 5)))

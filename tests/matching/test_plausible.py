@@ -47,7 +47,7 @@ def test_limits_select_the_best_of_the_plausible_turns(limits):
     for i, j in np.ndindex(found.shape):
         moving, fixed = first.covariances[i], second.covariances[j]
         near = _kernels.current().plausible_turns(
-            first.waves.covariances[i], second.waves.covariances[j], plausible.bounds, N_ANGLES
+            first.waves.covariances[i], second.waves.covariances[j], plausible.kernel_limits, N_ANGLES
         )
         # a turn is plausible if a turn within half a step is; the slow reference tries some of these
         offsets = np.linspace(-0.5, 0.5, 41)

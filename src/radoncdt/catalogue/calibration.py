@@ -55,7 +55,7 @@ __all__ = [
 DEFAULT_N_MARKS = 200  # marks that are redrawn, if the catalogue has that many
 MIN_MARKS = 20  # marks that must be redrawn at least
 MIN_ENTRIES = 30  # entries that a catalogue must have to be calibrated
-MAX_BEND = 0.02  # amplitude of the bending waves as a share of the size of a mark; at least half of it
+MAX_BEND = 0.02  # largest amplitude of the bending waves, as a share of the size of a mark; the smallest is half of it
 
 _MARKS_PER_SNAPSHOT = 16  # marks that are searched for before other processes may write
 _MARK_WORK = 200_000_000  # work of one search, in the units of `_threads`

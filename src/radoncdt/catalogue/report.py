@@ -139,7 +139,7 @@ def format_p_value(p_value: float | None) -> str:
 
 def describe_map(match: Match) -> str:
     """Describe in words how the query is moved onto the entry."""
-    return str(match.registration).split(": distance")[0]
+    return match.registration.words
 
 
 # ---------------------------------------------------------------- the table

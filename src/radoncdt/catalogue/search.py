@@ -59,7 +59,7 @@ _N_MORE = 10  # entries beyond those that are returned whose lines are fitted
 _DISTANCE_WEIGHT = 0.25  # weight of the descriptor distance in the score
 _FIT_WORK = 16_000_000  # work of one line fit, in the units of `_threads`
 _SIZES_BLOCK = 1024  # entries whose sizes are read at a time
-_SIZE_RATIO = 1.25  # largest ratio of equal sizes, because marks are measured by hand and paper shrinks
+_SIZE_RATIO = 1.25  # largest ratio of two sizes that count as equal; marks are measured by hand, and paper shrinks
 
 
 class Shape(NamedTuple):
@@ -103,7 +103,7 @@ class Match(NamedTuple):
     """Mean distance of the lines, in standard deviations of the mark."""
     p_value: float | None
     """How often a catalogue without this mark would yield a best match at least as prominent. None if the catalogue is
-    not calibrated, or if fewer than 11 entries were compared."""
+    not calibrated, or if plausible maps lead to fewer than 11 entries."""
     registration: Registration
     """The map from the ink of the query to the ink of the entry."""
     metadata: dict[str, Any]
@@ -188,7 +188,7 @@ def score_entries(
         except ValueError as error:
             raise snapshot.damage_error(schema.THUMBNAILS, number, str(error)) from error
         registration = find_registration(moving, entry, limits, n_jobs=1)
-        size = float(np.linalg.det(entry.covariances[0]) ** 0.25)
+        size = float(entry.sizes[0])
         fits[order[k]] = fit_lines(registration, query.points, targets, size, limits)
 
     _threads.for_each(fit, range(len(numbers)), _threads.count_workers(n_jobs, _FIT_WORK * len(numbers)))
@@ -203,20 +203,19 @@ def compute_prominence(score: float, scores: Floats) -> float:
 def _select_by_size(snapshot: Snapshot, index: StoredIndex, query: Query, size_mm: tuple[float, float]) -> _Numbers:
     """Return the entries whose size in millimetres is unknown or equal to that of the query.
 
-    The bounding box of the ink converts pixels to millimetres. Sizes are compared by a measure that is invariant under
-    rotations, the fourth root of the determinant of the covariance.
+    The bounding box of the ink converts pixels to millimetres. The sizes of descriptors do not depend on rotations.
     """
     scale = np.sqrt(size_mm[0] * size_mm[1] / query.ink[ink_box(query.ink)].size)
-    own = np.linalg.det(query.shape.descriptor.covariances[0]) ** 0.25 * scale
+    own = query.shape.descriptor.sizes[0] * scale
     condition = "SELECT entry FROM metadata WHERE width_mm IS NOT NULL OR height_mm IS NOT NULL"
     sized, other = sorted(row[0] for row in snapshot.rows(condition)), []
     for start in range(0, len(sized), _SIZES_BLOCK):
         block = sized[start : start + _SIZES_BLOCK]
         known, descriptors = snapshot.metadata(block), snapshot.descriptors(block)
-        for entry, covariance in zip(snapshot.entries(block), descriptors.covariances):
+        for entry, pixels_size in zip(snapshot.entries(block), descriptors.sizes):
             sides = (known[entry.id]["width_mm"], entry.ink_width), (known[entry.id]["height_mm"], entry.ink_height)
             scales = [float(side) / pixels for side, pixels in sides if side is not None]
-            size = np.linalg.det(covariance) ** 0.25 * np.prod(scales) ** (1 / len(scales))
+            size = pixels_size * np.prod(scales) ** (1 / len(scales))
             if not own / _SIZE_RATIO <= size <= own * _SIZE_RATIO:
                 other.append(entry.id)
     return np.setdiff1d(index.numbers, other)

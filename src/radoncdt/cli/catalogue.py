@@ -159,7 +159,7 @@ def explain_missing_p_values(catalogue: Catalogue, path: Path) -> str:
 
 def _add(options: argparse.Namespace) -> int:
     ink = read_ink_options(options)
-    _threads.count_workers(options.jobs, 0)  # this and the next checks come before a catalogue is created
+    _threads.check_n_jobs(options.jobs)  # this and the next checks come before a catalogue is created
     for path in options.images:
         if not os.path.lexists(path):
             raise ArgumentValueError("images", f"must be a folder or a file, got {path}, which does not exist")

@@ -40,7 +40,7 @@ def check_outputs(options: argparse.Namespace, inputs: Iterable[Path], **endings
 
 
 def _find_problem(path: Path, endings: Sequence[str], inputs: list[Path]) -> str | None:
-    """Return what an output must be and is not."""
+    """Return the first requirement that an output does not meet, as the words after "must"; None if it meets all."""
     if endings and path.suffix.lower() not in (_list_figure_endings() if endings == FIGURE else endings):
         return f"end in {', '.join(endings[:-1])}{' or ' if len(endings) > 1 else ''}{endings[-1]}"
     if not path.parent.is_dir():

@@ -62,7 +62,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Measure what is missing, write the report and print the tables."""
-    _threads.count_workers(options.jobs, 0)
+    _threads.check_n_jobs(options.jobs)
     run = _prepare(options)
     if run.mnist is not None:
         say(f"digits: {run.mnist.source}")

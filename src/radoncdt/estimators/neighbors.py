@@ -47,7 +47,7 @@ class _Neighbors(ImageEstimator):
 
     def _fit(self, X: Any) -> None:  # noqa: N803
         _validation.check_count(self.n_neighbors, "n_neighbors", 1)
-        _threads.count_workers(self.n_jobs, 0)
+        _threads.check_n_jobs(self.n_jobs)
         limits = Plausible(
             max_aspect=self.max_aspect,
             max_shear=self.max_shear,

@@ -87,7 +87,7 @@ class _Transformer(TransformerMixin, ImageEstimator):
         y : ignored
         """
         self._check_parameters()
-        _threads.count_workers(self.n_jobs, 0)
+        _threads.check_n_jobs(self.n_jobs)
         directions = Directions.choose(self.n_angles, self.angles)
         levels = self._levels()
         batch = self._read(X, reset=True)
@@ -308,7 +308,8 @@ class NormalizedRadonCDT(_Transformer):
 
     def _check_parameters(self) -> None:
         if self.pool is not None:
-            check_pool(self.pool, None, 1)
+            n_components = self.n_components if self.pool in WHITENED_POOLS else None
+            check_pool(self.pool, n_components, len(Directions.choose(self.n_angles, self.angles)))
         self.directions_ = choose_directions(self.directions, self.pool, self.angles, self.moments)
         Normalisation.choose(self.moments, self.directions_, self.nu)
 

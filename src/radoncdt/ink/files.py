@@ -140,7 +140,7 @@ def _open_image(file: IO[bytes]) -> Iterator[Any]:
     """Open a file with Pillow, or yield None if Pillow does not recognise it but it begins like a TIFF file."""
     pillow, image = require("PIL.Image", _PURPOSE), None
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about metadata, and about sizes of which twice as much is an error
+        warnings.simplefilter("ignore")  # of damaged metadata, or of images above half of Pillow's limit
         try:
             image = pillow.open(file)
         except pillow.UnidentifiedImageError:

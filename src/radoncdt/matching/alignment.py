@@ -198,9 +198,9 @@ def _find_peaks(moving: Descriptors, fixed: Descriptors, limits: Plausible, tole
     products = [(target * spectrum.conj()).sum(axis=-1), (target * spectrum).sum(axis=-1)][: 1 + limits.reflections]
     correlations = np.array([np.fft.irfft(_halve(product), n, norm="forward") for product in products])
     allowed = np.tile(np.arange(n) * np.pi / n_angles, (2, 1))  # a plausible angle near each step
-    if limits.is_limited:
+    if limits.kernel_limits is not None:
         kernels, pair = _kernels.current(), (moving.waves.covariances[0], fixed.waves.covariances[0])
-        allowed = kernels.plausible_turns(*pair, limits.bounds, n_angles).reshape(2, n)
+        allowed = kernels.plausible_turns(*pair, limits.kernel_limits, n_angles).reshape(2, n)
         correlations[np.isnan(allowed)[: len(products)]] = -np.inf
     neighbours = np.maximum(np.roll(correlations, 1, axis=1), np.roll(correlations, -1, axis=1))
     peaks = (correlations >= neighbours) & (correlations > -np.inf)

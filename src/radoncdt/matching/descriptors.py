@@ -213,6 +213,12 @@ class Descriptors:
                 "path", f"must hold descriptors that belong together, got {path}: {error}"
             ) from error
 
+    @property
+    def sizes(self) -> Floats:
+        """Sizes (n,) of the measures in pixels: the fourth root of the determinant of the covariance."""
+        sizes: Floats = np.linalg.det(self.covariances) ** 0.25
+        return sizes
+
     @cached_property
     def waves(self) -> Waves:
         """The form in which the kernels compare descriptors."""

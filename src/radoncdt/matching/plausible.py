@@ -78,8 +78,10 @@ class Plausible:
         return self.similarity or any(v is not None for v in (self.max_aspect, self.max_shear, self.max_scale))
 
     @property
-    def bounds(self) -> Limits:
-        """The limits in the form that the kernels take."""
+    def kernel_limits(self) -> Limits | None:
+        """The limits in the form that the kernels take; None if every map is plausible."""
+        if not self.is_limited:
+            return None
         aspect = (SIMILAR if self.similarity else np.inf) if self.max_aspect is None else self.max_aspect
         shear = 90.0 if self.max_shear is None else self.max_shear
         return Limits(float(aspect), float(np.deg2rad(shear)), float(self.max_scale or np.inf))
@@ -87,13 +89,14 @@ class Plausible:
     @property
     def maps(self) -> Maps:
         """The admitted maps in the form that the kernels take, without prices."""
-        return Maps(self.reflections, self.bounds if self.is_limited else None)
+        return Maps(self.reflections, self.kernel_limits)
 
     def admits(self, registration: "Registration") -> bool:
         """Whether a map is within the limits, up to rounding. Reflections are not examined."""
-        if not self.is_limited:
+        limits = self.kernel_limits
+        if limits is None:
             return bool(np.isfinite(registration.matrix).all())
-        aspect, shear, scale = self.bounds
+        aspect, shear, scale = limits
         return bool(
             registration.aspect <= aspect * (1 + ROUNDING)
             and abs(np.deg2rad(registration.shear)) <= shear + ROUNDING

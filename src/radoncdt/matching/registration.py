@@ -33,8 +33,8 @@ class Registration:
     shift: Floats
     """The vector y (2,)."""
     distance: float
-    """The distance of the two measures, see `affine_distances`. That of an alternative is taken at the step next to its
-    map."""
+    """The distance of the two measures, see `affine_distances`. For an alternative, it is the distance at the step of
+    the circle that is nearest to its map."""
     mirrored: bool
     """Whether the map mirrors: det A < 0."""
     alternatives: tuple["Registration", ...] = field(default=(), repr=False)

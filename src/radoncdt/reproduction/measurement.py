@@ -38,7 +38,7 @@ class Measurand(ABC):
     """
 
     COLUMNS: ClassVar[Mapping[str, str] | None] = None
-    """The figures in a record and the attributes of `Summary` that they are; None for all of them."""
+    """The names of the figures in a record, and the attributes of `Summary` that contain them; None for all figures."""
     OPTIONAL: ClassVar[tuple[str, ...]]  # fields that a record omits where they are None
 
     @property
@@ -103,7 +103,7 @@ class Summary(Generic[_M_co]):
 
     @property
     def flag(self) -> int:
-        """−1 or 1 if our figure is notably smaller or larger than the paper's, 0 otherwise or if they are not alike."""
+        """−1 or 1 if our figure is notably smaller or larger than the paper's; 0 otherwise, and for other protocols."""
         errors = self.standard_errors if self.fold_maximum is None else self.fold_maximum_standard_errors
         if errors is None or not self.measurand.is_as_published or round(abs(errors), 1) < NOTABLE:
             return 0

@@ -210,7 +210,7 @@ class Run:
     def _list_tasks(self) -> list[tuple[int, list[Cell]]]:
         """List draws and cells of one table and protocol, the first draw of all tables first.
 
-        The largest classes come first, because the first measurement waits for the images and should count for more.
+        The largest classes come first: the first measurement of a group also creates the images, which takes longest.
         """
         missing = self._list_missing(self._cells)
         missing.sort(key=lambda m: (m[1], m[0].table, m[0].protocol, -m[0].class_size))

@@ -41,8 +41,9 @@ _ENTRIES = (
 )
 _TIES = (
     "The support vector machines decide as in scikit-learn: a score greater than 0 means the second class, any other "
-    "score the first. “ties” is the share of the test samples whose score is exactly 0. They have nothing in common "
-    "with the weights, and all of them are assigned to the first class. Entries without this line have no ties."
+    "score the first. “ties” is the share of the test samples whose score is exactly 0. Such samples are "
+    "orthogonal to the weights, and all of them are assigned to the first class. Entries without this line have no "
+    "ties."
 )
 _FOLD_MAXIMUM = (
     "The R-CDT columns of the paper's Table 4 are the largest of the ten folds, not their mean: for class sizes 10, 20 "
@@ -229,7 +230,7 @@ def _show_table1(outcome: Outcome) -> Section:
 
 
 def _show_table(name: str, outcome: Outcome, figures: Sequence[str]) -> Section:
-    """Show Table 2, 3 or 4. The first one explains the entries, and the first one with ties explains them."""
+    """Show Table 2, 3 or 4. The first table explains its entries, and the first table with ties explains the ties."""
     blocks: list[str | Grid] = []
     n = outcome.choice.draws
     if outcome.cells[0].measurand.table == name:

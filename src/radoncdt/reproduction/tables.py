@@ -92,7 +92,7 @@ class Table:
     ) -> list[Cell]:
         """List all cells, with other numbers of angles and class sizes if these are given.
 
-        By default, class sizes are limited by the digits at hand. A single class size is always kept.
+        By default, class sizes are limited by the digits at hand. A table with one class size ignores `sizes`.
         """
         most = SOURCES[self.name].count_digits(mnist) if mnist else 0
         cells = []

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from radoncdt.estimators import (
         AffineNeighbors,
         AffineNeighborsClassifier,
+        FewShotClassifier,
         NearestSubspaceClassifier,
         NormalizedRadonCDT,
         RadonCDT,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from radoncdt.matching import (
         Descriptors,
         DescriptorSettings,
+        MapPrior,
         Plausible,
         Registration,
         affine_distances,
@@ -48,6 +50,7 @@ _MODULES = {
     "estimators": (
         "AffineNeighbors",
         "AffineNeighborsClassifier",
+        "FewShotClassifier",
         "NearestSubspaceClassifier",
         "NormalizedRadonCDT",
         "RadonCDT",
@@ -55,6 +58,7 @@ _MODULES = {
     "matching": (
         "DescriptorSettings",
         "Descriptors",
+        "MapPrior",
         "Plausible",
         "Registration",
         "affine_distances",
@@ -71,6 +75,8 @@ __all__ = [
     "AffineNeighborsClassifier",
     "DescriptorSettings",
     "Descriptors",
+    "FewShotClassifier",
+    "MapPrior",
     "NearestSubspaceClassifier",
     "NormalizedRadonCDT",
     "Plausible",

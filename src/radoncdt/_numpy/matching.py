@@ -100,9 +100,7 @@ def _farthest(found: list[tuple[float, int]], room: int) -> float:
     return found[-1][0] if len(found) == room else np.inf
 
 
-def _distances(
-    x: Waves, i: int, y: Waves, columns: NDArray[np.intp], maps: Maps
-) -> tuple[Floats, NDArray[np.int64]]:
+def _distances(x: Waves, i: int, y: Waves, columns: NDArray[np.intp], maps: Maps) -> tuple[Floats, NDArray[np.int64]]:
     """Distances of descriptor i of x to some of y, and their turns; infinite and −1 if no turn is plausible."""
     half = x.values[i].astype(np.float64)
     circle = np.concatenate([half, -half[:, ::-1]])

@@ -1,5 +1,6 @@
 """The transforms and the nearest neighbours as scikit-learn estimators."""
 
+from radoncdt.estimators.few_shot import Evidence, FewShotClassifier
 from radoncdt.estimators.neighbors import AffineNeighbors, AffineNeighborsClassifier
 from radoncdt.estimators.subspaces import NearestSubspaceClassifier
 from radoncdt.estimators.transformers import NormalizedRadonCDT, RadonCDT
@@ -7,6 +8,8 @@ from radoncdt.estimators.transformers import NormalizedRadonCDT, RadonCDT
 __all__ = [
     "AffineNeighbors",
     "AffineNeighborsClassifier",
+    "Evidence",
+    "FewShotClassifier",
     "NearestSubspaceClassifier",
     "NormalizedRadonCDT",
     "RadonCDT",

@@ -79,5 +79,6 @@ def read_prior(prior: object, name: str = "prior") -> MapPrior:
     if isinstance(prior, Sequence) and len(prior) == 2:
         return MapPrior(aspect=prior[0], rotation=prior[1])
     raise ArgumentTypeError(
-        name, f"must be one of {', '.join(map(repr, PRIORS))}, a MapPrior or two numbers (aspect, rotation), got {prior!r}"
+        name,
+        f"must be one of {', '.join(map(repr, PRIORS))}, a MapPrior or two numbers (aspect, rotation), got {prior!r}",
     )

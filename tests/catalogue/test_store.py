@@ -197,3 +197,14 @@ def test_an_empty_file_may_be_filled_meanwhile(stored):
         with Catalogue("empty.db", create=True) as writer:
             writer.add("marks/000.png")
         assert len(reader) == 1
+
+
+@pytest.mark.parametrize("lose", [lambda path: path.rename(path.with_suffix(".moved")), Path.unlink])
+def test_a_file_that_disappears_is_not_created_again(tmp_path, lose):
+    save_marks(tmp_path / "marks", 3)
+    with Catalogue(tmp_path / "m.db", create=True) as catalogue:
+        catalogue.add(tmp_path / "marks" / "00.png")
+        lose(tmp_path / "m.db")
+        with pytest.raises(CatalogueError, match=r"m\.db"):
+            catalogue.add(tmp_path / "marks")
+    assert not (tmp_path / "m.db").exists()

@@ -32,7 +32,7 @@ def test_it_finds_exactly_what_comparing_all_would_find(many):
 
 
 def test_entries_are_left_out_by_their_bounds(tmp_path):
-    """Of many entries few are compared, also when entries were added in several steps."""
+    """Few of many entries are compared, also when entries were added in several steps."""
     marks = datasets.watermarks(240, seed=9)
     for k, mark in enumerate(marks):
         save(tmp_path / "all" / f"{k // 60}" / f"{k}.png", mark.image())

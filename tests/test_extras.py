@@ -15,7 +15,7 @@ def test_an_installed_module_is_imported():
 def test_a_missing_module_names_its_extra(monkeypatch, extra, named):
     monkeypatch.setitem(sys.modules, "PIL", None)
     monkeypatch.delitem(sys.modules, "PIL.Image", raising=False)
-    with pytest.raises(MissingExtraError, match=rf"^reading images needs the package PIL, .*'radoncdt\[{named}\]'$"):
+    with pytest.raises(MissingExtraError, match=rf"^reading images needs the package Pillow, .*'radoncdt\[{named}\]'$"):
         require("PIL.Image", "reading images", extra=extra)
 
 

@@ -186,7 +186,10 @@ def test_pools_do_not_depend_on_the_batch_the_frame_or_threads():
             {"pool": "fourier", "moments": "levels"},
             "`directions` must be 'whitened' for the pool 'fourier', got 'auto', which is equispaced with",
         ),
-        ({"pool": "max", "n_components": 3}, "`n_components` is for the pools sorted and fourier, got it with 'max'"),
+        (
+            {"pool": "max", "n_components": 3},
+            "`n_components` applies only to the pools sorted and fourier, got the pool 'max'",
+        ),
         ({"pool": "fourier", "directions": "whitened", "n_components": 0}, "`n_components` must be at least 1, got 0"),
         (
             {"pool": "fourier", "directions": "whitened", "n_components": 10, "n_angles": 8},

@@ -82,7 +82,7 @@ class TestPushForward:
             (([L, L[:5]], np.eye(2)), {}, ValueError, "`measure` must have rows of equal length"),
             (([np.ma.masked_array(L, L > 0)], np.eye(2)), {}, TypeError, "`measure` must not be a masked array"),
             ((L, np.eye(2) * 1e-20), {}, ValueError, r"`matrix` must change areas by less than 1e\+30, got 1e-40"),
-            ((PointCloud([(0, 0)]), np.eye(2)), {"shape": (4, 4)}, ValueError, "`shape` is for images"),
+            ((PointCloud([(0, 0)]), np.eye(2)), {"shape": (4, 4)}, ValueError, "`shape` applies only to images"),
         ],
     )
     def test_invalid_arguments_are_refused(self, arguments, options, error, message):

@@ -164,7 +164,7 @@ def test_a_cloud_that_is_mostly_a_line_causes_a_warning():
         ({"moments": "robust", "nu": 0}, "`nu` must be a positive number, got 0"),
         ({"trim": 0.5}, "`trim` must be a number from 0 to below 0.5, got 0.5"),
         ({"trim": -0.1}, "`trim` must be a number from 0 to below 0.5, got -0.1"),
-        ({"trim": 0.4, "n_levels": 4}, "`trim` must leave two levels at least, and 0.4 leaves 0 of 4"),
+        ({"trim": 0.4, "n_levels": 4}, "`trim` must leave at least two levels, got 0.4, which leaves 0 of 4"),
     ],
 )
 def test_invalid_options_are_refused(options, message):

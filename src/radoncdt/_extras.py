@@ -19,6 +19,9 @@ _EXTRAS = {
 }  # the extra of pyproject.toml that installs each package, by the name under which it is imported
 
 
+_DISTRIBUTIONS = {"PIL": "Pillow", "skimage": "scikit-image"}  # names of packages that are imported under another name
+
+
 class MissingExtraError(ImportError):
     """A package that an extra of radoncdt installs is missing."""
 
@@ -42,7 +45,8 @@ def require(name: str, purpose: str, *, extra: str | None = None) -> ModuleType:
         if error.name is None or error.name.partition(".")[0] != package:
             raise  # the package is installed, but one of its own dependencies is not
         chosen = extra or _EXTRAS[package]
+        needed = _DISTRIBUTIONS.get(package, package)
         raise MissingExtraError(
-            f"{purpose} needs the package {package}, which is not installed: pip install 'radoncdt[{chosen}]'",
+            f"{purpose} needs the package {needed}, which is not installed: pip install 'radoncdt[{chosen}]'",
             name=package,
         ) from None

@@ -254,7 +254,7 @@ def _check_spread(batch: Batch, i: int, whitened: bool) -> None:
     if whitened and width < _MIN_WIDTH * sizes[0]:
         raise ArgumentValueError(
             batch.label(i),
-            f"must not be so close to one line: for whitened directions it must be at least "
+            f"must not be too close to one line: for whitened directions it must be at least "
             f"{_MIN_WIDTH:g} times as wide as it is long, got {width / sizes[0]:.2g}; equispaced directions have no "
             "such limit",
         )

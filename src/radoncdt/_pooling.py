@@ -79,7 +79,7 @@ def check_pool(pool: str, n_components: int | None, n_angles: int) -> int:
     if pool in POOLS:
         if n_components is not None:
             raise ArgumentValueError(
-                "n_components", f"is for the pools {' and '.join(WHITENED_POOLS)}, got it with {pool!r}"
+                "n_components", f"applies only to the pools {' and '.join(WHITENED_POOLS)}, got the pool {pool!r}"
             )
         return 1
     largest = 2 * n_angles if pool == "sorted" else n_angles + 1

@@ -77,7 +77,7 @@ def push_forward(
         raise ArgumentValueError("matrix", f"must have an inverse, and a condition number below 1e14, got {a.tolist()}")
     if isinstance(measure, PointCloud):
         if shape is not None:
-            raise ArgumentValueError("shape", f"is for images, got {shape!r} for a PointCloud")
+            raise ArgumentValueError("shape", f"applies only to images, got {shape!r} for a PointCloud")
         return PointCloud(measure.points @ a.T + y, measure.weights)
 
     images = _validation.check_array(measure, "measure")

@@ -90,7 +90,7 @@ def choose_levels(n_levels: int, level_grid: str, trim: float) -> Floats:
     kept = levels[(levels >= share - 1e-12) & (levels <= 1 - share + 1e-12)]
     if kept.size < 2:
         raise ArgumentValueError(
-            "trim", f"must leave two levels at least, and {trim!r} leaves {kept.size} of {n_levels}"
+            "trim", f"must leave at least two levels, got {trim!r}, which leaves {kept.size} of {n_levels}"
         )
     return kept
 

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = ["MAX_LENGTH", "escape_unprintable", "shorten", "suggest"]
+__all__ = ["MAX_LENGTH", "escape_unprintable", "format_count", "shorten", "suggest"]
 
 MAX_LENGTH = 200  # characters of a text that a message repeats
 
@@ -34,6 +34,16 @@ def shorten(text: str, max_length: int = MAX_LENGTH) -> str:
     """Escape a text and limit its length; an ellipsis marks an omitted end."""
     shown = escape_unprintable(text[: max_length + 1])
     return shown if len(shown) <= max_length else f"{shown[: max_length - 1]}…"
+
+
+def format_count(number: int, noun: str, plural: str | None = None) -> str:
+    """Format a number with its noun, in the singular or plural.
+
+    >>> from radoncdt._text import format_count
+    >>> format_count(1, "draw"), format_count(1200, "entry", "entries")
+    ('1 draw', '1,200 entries')
+    """
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from radoncdt._text import suggest
 from radoncdt._typing import Floats
 
 __all__ = [
@@ -165,9 +166,11 @@ def check_number(
 
 
 def check_choice(value: object, name: str, options: Collection[str], hint: str = "") -> str:
-    """Check that a string is one of the options; `hint` is appended to the message."""
+    """Check that a string is one of the options; `hint`, or else a suggestion, is appended to the message."""
     if not isinstance(value, str) or value not in options:
-        raise ArgumentValueError(name, f"must be one of {', '.join(map(repr, options))}, got {value!r}{hint}")
+        raise ArgumentValueError(
+            name, f"must be one of {', '.join(map(repr, options))}, got {value!r}{hint or suggest(str(value), options)}"
+        )
     return value
 
 

@@ -295,6 +295,20 @@ def test_the_calibration_with_more_marks_is_used(folder, monkeypatch):
         assert len(current(reader).prominences) == 300
 
 
+def test_the_next_calibration_is_based_on_as_many_marks(folder, monkeypatch):
+    counts = []
+
+    def constant(open_index, n_marks, n_jobs, on_progress):
+        counts.append(n_marks)
+        return Calibration(40, 40, (1.5,) * n_marks)
+
+    monkeypatch.setattr(calibration, "calibrate", constant)
+    with Catalogue("marks.db", write=True) as catalogue:
+        for n_marks in (20, None, 300, None):
+            catalogue.calibrate(n_marks=n_marks)
+    assert counts == [20, calibration.DEFAULT_N_MARKS, 300, 300]
+
+
 def test_few_entries_have_no_p_values(folder):
     with Catalogue("marks.db", write=True) as catalogue:
         few = catalogue.search("queries/q.png", where=f"entry <= {N_NEAREST - 1}").matches

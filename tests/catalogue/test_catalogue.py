@@ -93,7 +93,7 @@ def test_outputs_never_replace_what_a_command_reads(made, folder, capsys):
 def test_a_list_without_entries_says_so(made, capsys):
     made.close()
     assert run("catalogue", "list", "marks.db", "--where", "motif = 'no such motif'") == 0
-    assert "no entry fulfils the condition" in capsys.readouterr().err
+    assert "no entry satisfies the condition" in capsys.readouterr().err
 
 
 def test_threads_share_a_catalogue(stored):

@@ -29,7 +29,7 @@ def test_catalogues_are_exported(made, folder, capsys):
     assert "must not exist yet" in capsys.readouterr().err
     assert run("catalogue", "export", "marks.db", "out.csv", "--force") == 0
     assert run("catalogue", "export", "marks.db", "out.txt") == 2
-    assert "must end in .csv, .json, .npz" in capsys.readouterr().err
+    assert "must end in .csv, .json or .npz" in capsys.readouterr().err
 
 
 def test_damaged_entries_can_be_left_out_of_an_export(made, folder, capsys):

@@ -64,13 +64,13 @@ def test_a_bad_file_is_noted_and_the_rest_goes_on(folder, capsys):
     (folder / "marks" / "bad.png").write_text("no image")
     assert run("catalogue", "add", "marks.db", "marks") == 1
     out, err = capsys.readouterr()
-    assert "marks.db: 12 added, 0 there already, 1 refused; 12 entries" in out
+    assert "marks.db: 12 added, 0 already present, 1 refused; 12 entries" in out
     assert "marks/bad.png: unrecognised image format" in err
     assert run("catalogue", "list", "marks.db", "--failures") == 0
     assert "marks/bad.png: unrecognised image format" in capsys.readouterr().out
     save("marks/bad.png", MARKS[20].image())
     assert run("catalogue", "add", "marks.db", "marks") == 0
-    assert "1 added, 12 there already, 0 refused; 13 entries" in capsys.readouterr().out
+    assert "1 added, 12 already present, 0 refused; 13 entries" in capsys.readouterr().out
     with Catalogue("marks.db") as catalogue:
         assert catalogue.failures() == []
 
@@ -78,7 +78,7 @@ def test_a_bad_file_is_noted_and_the_rest_goes_on(folder, capsys):
 def test_nothing_to_add_is_refused(folder, capsys):
     (folder / "empty").mkdir()
     assert run("catalogue", "add", "marks.db", "empty") == 2
-    assert "DIR must be image files or folders of them, got empty" in capsys.readouterr().err
+    assert "DIR must be image files, or folders that contain some, got empty" in capsys.readouterr().err
     assert run("catalogue", "add", "marks.db", "missing") == 2
     assert run("catalogue", "add", "marks.db", "marks", "--metadata", "missing.csv") == 2
     assert not (folder / "marks.db").exists()
@@ -134,7 +134,7 @@ def test_other_options_for_what_is_there_are_noticed(folder, capsys):
 def test_adding_again_changes_metadata_only(folder, capsys):
     assert run("catalogue", "add", "marks.db", "marks") == 0
     assert run("catalogue", "add", "marks.db", "marks", "--metadata", "marks.csv") == 0
-    assert "0 added, 12 there already" in capsys.readouterr().out
+    assert "0 added, 12 already present" in capsys.readouterr().out
     with Catalogue("marks.db") as catalogue:
         assert catalogue.entry(12)["motif"] == MARKS[11].motif
 
@@ -181,7 +181,7 @@ def test_hostile_files_are_refused_one_by_one(tmp_path, monkeypatch, capsys):
     good = len(names) + 1 + (os.geteuid() == 0)
     assert run("catalogue", "add", "marks.db", "marks") == 1
     out, err = capsys.readouterr()
-    assert f"{good} added, 0 there already, {len(refused)} refused; {good} entries" in out
+    assert f"{good} added, 0 already present, {len(refused)} refused; {good} entries" in out
     for name in refused:
         assert f"marks/{name}.png: " in err
     assert "\n" not in next(line for line in err.splitlines() if "bomb" in line)

@@ -1,5 +1,7 @@
 """The index of a catalogue: it finds what comparing all entries would find, and damaged summaries are not used."""
 
+import sqlite3
+from contextlib import closing
 from dataclasses import asdict
 
 import numpy as np
@@ -30,7 +32,7 @@ def test_it_finds_exactly_what_comparing_all_would_find(many):
 
 
 def test_entries_are_left_out_by_their_bounds(tmp_path):
-    """Of many entries few are compared, also when entries were added in several steps."""
+    """Few of many entries are compared, also when entries were added in several steps."""
     marks = datasets.watermarks(240, seed=9)
     for k, mark in enumerate(marks):
         save(tmp_path / "all" / f"{k // 60}" / f"{k}.png", mark.image())
@@ -63,3 +65,16 @@ def test_summaries_are_read_as_they_were_written_unless_they_are_damaged(made):
         assert _parse_summaries(each.to_bytes(), size) is None
     for data in (b"", b"PK", summaries.to_bytes()[:-40]):
         assert _parse_summaries(data, size) is None
+
+
+def test_stray_rows_of_summaries_are_removed(tmp_path):
+    for i in range(3):
+        save(tmp_path / f"{i}.png", MARKS[i].image())
+    with Catalogue(tmp_path / "m.db", create=True) as catalogue:
+        catalogue.add(tmp_path)
+        with closing(sqlite3.connect(tmp_path / "m.db", isolation_level=None)) as db:
+            db.execute("PRAGMA ignore_check_constraints = ON")
+            db.execute('INSERT INTO summaries SELECT 2, arrays, "row checksum" FROM summaries')
+        assert catalogue.check()
+        catalogue.remove([1])
+        assert catalogue.check() == []

@@ -241,7 +241,7 @@ def test_years_are_read(tmp_path, text, year):
         ("", "must have a column 'file', got an empty file"),
         ("name,motif\na,b\n", "must have a column 'file', got name, motif"),
         ("file,motif,motif\n", "the column title 'motif' occurs twice"),
-        ("file,\na,b\n", "the column title '' is empty"),
+        ("file,\na,b\n", "the title of column 2 is empty"),
         ("file,date\na,soon\nb,never\n", "line 2: date must be a year, .* got 'soon'; .*line 3: .* got 'never'"),
         ("file,width_mm\na,-3\n", "line 2: width_mm must be millimetres, got '-3'"),
         ("file,motif\na,b,c\n", "line 2: has 3 cells, but there are 2 columns"),
@@ -292,7 +292,7 @@ def test_metadata_can_be_changed(made, folder, capsys):
     made.close()
     assert run("catalogue", "update", "marks.db", "--metadata", "new.csv") == 1
     out, err = capsys.readouterr()
-    assert "1 of 12 entries changed, 1 lines unused" in out
+    assert "1 of 12 entries changed, 1 line unused" in out
     assert "no entry is named 'nobody.png'" in err
     with Catalogue("marks.db", write=True) as catalogue:
         entry = catalogue.entry(4)

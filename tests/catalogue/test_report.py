@@ -173,3 +173,9 @@ def test_no_metadata_are_lost_in_a_table(made, stored):
     numbers = [float(best[name]) for name in ("score", "misfit", "distance", "a00", "a01", "a10", "a11", "y0", "y1")]
     assert numbers[0] == pytest.approx(numbers[1] + numbers[2] / 4, abs=1e-5)
     assert re.fullmatch(r"(mirrored, )?scaled by .*", best["map"])
+
+
+def test_a_page_of_fifty_queries_is_small(searched):
+    catalogue, results = searched
+    full = [result._replace(matches=(result.matches * 10)[:10]) for result in results if result.matches]
+    assert len(report.html(catalogue, (full * 50)[:50])) < 5_000_000

@@ -78,14 +78,14 @@ def test_newer_catalogues_are_refused(tmp_path, many, capsys):
     assert path.read_bytes() == before
 
 
-def test_files_that_are_no_databases_are_refused(tmp_path, many, capsys):
-    (tmp_path / "text.db").write_text("this is no database, " * 100)
+def test_files_that_are_not_databases_are_refused(tmp_path, many, capsys):
+    (tmp_path / "text.db").write_text("this is not a database, " * 100)
     (tmp_path / "cut.db").write_bytes((many / "reference" / "whole.db").read_bytes()[:5000])
     (tmp_path / "folder.db").mkdir()
     for name in ("text.db", "folder.db"):
         assert run("catalogue", "add", tmp_path / name, many / "marks") == 2
     assert run("catalogue", "check", tmp_path / "cut.db") in (1, 2)
-    assert (tmp_path / "text.db").read_text().startswith("this is no database")
+    assert (tmp_path / "text.db").read_text().startswith("this is not a database")
     with pytest.raises(CatalogueError, match="there is no such catalogue"):
         Catalogue(tmp_path / "missing.db")
 
@@ -197,3 +197,14 @@ def test_an_empty_file_may_be_filled_meanwhile(stored):
         with Catalogue("empty.db", create=True) as writer:
             writer.add("marks/000.png")
         assert len(reader) == 1
+
+
+@pytest.mark.parametrize("lose", [lambda path: path.rename(path.with_suffix(".moved")), Path.unlink])
+def test_a_file_that_disappears_is_not_created_again(tmp_path, lose):
+    save_marks(tmp_path / "marks", 3)
+    with Catalogue(tmp_path / "m.db", create=True) as catalogue:
+        catalogue.add(tmp_path / "marks" / "00.png")
+        lose(tmp_path / "m.db")
+        with pytest.raises(CatalogueError, match=r"m\.db"):
+            catalogue.add(tmp_path / "marks")
+    assert not (tmp_path / "m.db").exists()

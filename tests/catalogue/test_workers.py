@@ -64,7 +64,7 @@ def test_a_cluster_makes_the_same_catalogue(cluster, tmp_path, monkeypatch, caps
     address = cluster.scheduler_address
     arguments = ["catalogue", "add", "cluster.db", "marks", "--metadata", "marks.csv", "--dask", address]
     assert cli.main(arguments) == 0
-    assert "12 added, 0 there already, 0 refused" in capsys.readouterr().out
+    assert "12 added, 0 already present, 0 refused" in capsys.readouterr().out
     with Catalogue("alone.db", create=True) as catalogue:
         catalogue.add("marks", metadata="marks.csv")
 

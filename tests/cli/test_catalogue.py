@@ -1,5 +1,8 @@
 """The command catalogue: calibration at the end of add, regions, opening, and wrong calls."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from files import run
@@ -8,7 +11,10 @@ from marks import MARKS, save, save_marks
 from radoncdt import datasets
 from radoncdt.catalogue import Catalogue
 
-NOTE = "The catalogue is not calibrated, so no p-values are shown; run `radoncdt catalogue calibrate m.db`."
+NOTE = (
+    "The catalogue is not calibrated, or its calibration is outdated, so there are no p-values; "
+    "run `radoncdt catalogue calibrate m.db`."
+)
 
 
 @pytest.fixture(scope="module")
@@ -51,13 +57,13 @@ def is_calibrated(path="m.db"):
 def test_add_calibrates_once(folder, images, calibrations, capsys):
     assert run("catalogue", "add", "m.db", images, "--jobs", 2) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "m.db: 31 added, 0 there already, 0 refused; 31 entries",
+        "m.db: 31 added, 0 already present, 0 refused; 31 entries",
         "m.db: calibrated with 20 marks",
     ]
     assert calibrations == [2]
     assert is_calibrated()
     assert run("catalogue", "add", "m.db", images) == 0
-    assert capsys.readouterr().out == "m.db: 0 added, 31 there already, 0 refused; 31 entries\n"
+    assert capsys.readouterr().out == "m.db: 0 added, 31 already present, 0 refused; 31 entries\n"
     assert calibrations == [2]
 
 
@@ -97,7 +103,7 @@ def test_an_interrupted_calibration_loses_no_image(folder, images, monkeypatch, 
     monkeypatch.setattr(Catalogue, "calibrate", interrupt)
     assert run("catalogue", "add", "m.db", images) == 130
     out, err = capsys.readouterr()
-    assert out == "m.db: 31 added, 0 there already, 0 refused; 31 entries\n"
+    assert out == "m.db: 31 added, 0 already present, 0 refused; 31 entries\n"
     assert err == f"radoncdt: interrupted; the images are stored. {NOTE}\n"
     with Catalogue("m.db") as catalogue:
         assert len(catalogue) == 31
@@ -129,7 +135,7 @@ def test_add_reads_a_region_and_stores_it(folder, capsys):
             pictures.append(catalogue.thumbnail(1))
     assert pictures == [pictures[0]] * 3
     assert run("catalogue", "show", "roi.db", 1) == 0
-    assert f"ink                kind drawing, ink auto, roi (0, 0, {width}, {height})\n" in capsys.readouterr().out
+    assert f"ink options        kind drawing, ink auto, roi (0, 0, {width}, {height})\n" in capsys.readouterr().out
     assert run("catalogue", "show", "mask.db", 1) == 0
     assert f"mask {folder / 'mask.png'}\n" in capsys.readouterr().out
     assert run("catalogue", "add", "roi.db", "both") == 0
@@ -151,7 +157,7 @@ def test_a_region_beyond_an_image_is_noted(folder, capsys):
     ("arguments", "message"),
     [
         (["add", "new.db", "missing"], "DIR must be a folder or a file, got missing, which does not exist"),
-        (["add", "new.db", "empty"], "DIR must be image files or folders of them, got empty"),
+        (["add", "new.db", "empty"], "DIR must be image files, or folders that contain some, got empty"),
         (["add", "new.db", "marks", "--jobs", "0"], "--jobs must not be 0"),
         (["add", "new.db", "marks", "--metadata", "missing.csv"], "missing.csv"),
         (["list", "none.db"], "none.db: there is no such catalogue"),
@@ -162,7 +168,7 @@ def test_a_region_beyond_an_image_is_noted(folder, capsys):
         (["remove", "m.db", "9"], "m.db: there is no entry 9"),
         (["remove", "m.db"], "the following arguments are required: ENTRY"),
         (["update", "m.db"], "the following arguments are required: --metadata"),
-        (["export", "m.db", "out.txt"], "out.txt: must end in .csv, .json, .npz"),
+        (["export", "m.db", "out.txt"], "out.txt: must end in .csv, .json or .npz"),
         (["export", "m.db", "m.db"], "FILE must not replace a file that the command reads, got m.db"),
         (["check", "marks/000.png"], "marks/000.png: is not a catalogue"),
         (["calibrate", "m.db"], "m.db: must have at least 30 entries to be calibrated, got 3"),
@@ -190,3 +196,16 @@ def test_the_commands_that_only_read_do_not_write(folder, capsys):
     for action in (["list", "m.db"], ["show", "m.db", "1"], ["export", "m.db", "out.csv"], ["check", "m.db"]):
         assert run("catalogue", *action) == 0
     assert {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.glob("m.db*")} == before
+
+
+def test_metadata_with_the_name_of_an_option_are_shown(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    save("marks/a.png", MARKS[0].image())
+    Path("t.csv").write_text("file,ink,picture\na.png,iron gall,yes\n")
+    assert run("catalogue", "add", "m.db", "marks", "--metadata", "t.csv") == 0
+    assert run("catalogue", "show", "m.db", 1, "--picture", "p.png") == 0
+    out = capsys.readouterr().out
+    assert re.search("^ink +iron gall$", out, re.M)
+    assert re.search("^picture +yes$", out, re.M)
+    assert re.search("^ink options +kind drawing, ink auto$", out, re.M)
+    assert re.search("^written picture +p.png$", out, re.M)

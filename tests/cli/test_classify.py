@@ -90,7 +90,7 @@ def test_limits_of_maps_are_obeyed(folder, capsys):
 def test_images_without_a_plausible_map_have_no_class(folder, capsys):
     save("wide.png", MARKS[2].image()[::4])
     assert run("classify", "train", "wide.png", "--max-aspect", 1, "--copy-to", "sorted") == 0
-    assert "predictions.csv: 1 images, 3 classes, 1 without a class\n" in capsys.readouterr().out
+    assert "predictions.csv: 1 image, 3 classes, 1 without a class\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -116,4 +116,11 @@ def test_wrong_calls_are_refused(folder, capsys, arguments, message):
     save("flat/a.png", MARKS[0].image())
     assert run("classify", *arguments) == 2
     assert message in capsys.readouterr().err
+    assert not (folder / "predictions.csv").exists()
+
+
+@pytest.mark.parametrize("target", ["train", "train/class 1", "test/sorted"])
+def test_copies_do_not_go_into_the_folders_that_are_read(folder, capsys, target):
+    assert run("classify", "train", "test", "--copy-to", target) == 2
+    assert f"--copy-to must not be inside a folder of images, got {target}" in capsys.readouterr().err
     assert not (folder / "predictions.csv").exists()

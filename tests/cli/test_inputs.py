@@ -19,7 +19,7 @@ def test_folders_are_searched_and_files_are_taken_as_they_are(folder):
 
 def test_folders_without_images_are_refused(folder):
     (folder / "empty").mkdir()
-    with pytest.raises(ArgumentValueError, match="`files` must be image files or folders of them, got empty"):
+    with pytest.raises(ArgumentValueError, match="`files` must be image files, or folders that contain some, got emp"):
         list_files("files", [Path("empty")])
 
 

@@ -40,8 +40,8 @@ def lines_of(counts, seconds, total, task):
 def test_a_log_file_gets_a_line_every_30_seconds():
     lines = lines_of([100] * 50, 10, total=5000, task="reading images")
     assert len(lines) == 16
-    assert lines[0] == "radoncdt: reading images: 6%, 8 min left"
-    assert lines[-1] == "radoncdt: reading images: 96%, 20 s left"
+    assert lines[0] == "radoncdt: reading images: 300 of 5,000, 8 min left"
+    assert lines[-1] == "radoncdt: reading images: 4,800 of 5,000, 20 s left"
 
 
 def test_short_tasks_write_nothing_to_a_log_file():
@@ -49,7 +49,7 @@ def test_short_tasks_write_nothing_to_a_log_file():
 
 
 def test_long_tasks_are_reported_in_hours():
-    assert lines_of([1], 60, total=200, task="calibrating") == ["radoncdt: calibrating: 0%, 3 h 19 min left"]
+    assert lines_of([1], 60, total=200, task="calibrating") == ["radoncdt: calibrating: 1 of 200, 3 h 19 min left"]
 
 
 def test_a_terminal_gets_a_bar(monkeypatch):
@@ -117,3 +117,19 @@ def test_several_threads_may_report(file):
         for thread in threads:
             thread.join()
         assert bar._done == 800
+
+
+def test_costs_are_shown_as_shares():
+    file, times = io.StringIO(), iter([0, 0, 40, 40, 40])
+    bar = Bar(file=file, clock=lambda: next(times))
+    bar.shows_counts = False
+    bar(1, 4, "measuring")
+    assert file.getvalue() == "radoncdt: measuring: 25%, 2 min left\n"
+
+
+def test_reports_after_the_end_are_ignored():
+    file, times = io.StringIO(), iter(range(0, 1000, 40))
+    with Bar(file=file, clock=lambda: next(times)) as bar:
+        pass
+    bar(1, 4, "reading images")
+    assert file.getvalue() == ""

@@ -31,7 +31,7 @@ def test_the_command_prints_tables_beside_the_paper(tmp_path, capsys):
     assert "report.html: written after" in out
     assert max(len(line) for line in out.splitlines() if line.startswith(("│", "┃"))) <= 100
     assert main(["reproduce", *arguments, "--out", str(tmp_path / "r")]) == 0
-    assert "14 of 14 measurements are there already" in capsys.readouterr().out
+    assert "14 of 14 measurements are already present" in capsys.readouterr().out
 
 
 def test_table_1_needs_no_digits(tmp_path, capsys, monkeypatch):

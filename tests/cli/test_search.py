@@ -123,7 +123,8 @@ def test_p_values_are_shown(in_many, capsys):
 def test_an_uncalibrated_catalogue_yields_no_p_values_and_says_so_once(in_many, capsys):
     assert run("search", "m.db", "queries", "--top", 2, "--report", "found.html") == 0
     out, err = capsys.readouterr()
-    note = "The catalogue is not calibrated, so no p-values are shown; run `radoncdt catalogue calibrate m.db`."
+    note = "The catalogue is not calibrated, or its calibration is outdated, so there are no p-values; "
+    note += "run `radoncdt catalogue calibrate m.db`."
     assert err == f"radoncdt: {note}\n"
     assert "p-value" not in out
     assert out.count("misfit") == 4
@@ -150,7 +151,7 @@ def test_a_search_never_writes(in_many, many, name):
         (["none.db", "query.png"], 2, "none.db: there is no such catalogue"),
         (["query.png", "query.png"], 2, "query.png: is not a catalogue"),
         (["m.db", "none.png"], 1, "none.png: no such file"),
-        (["m.db", "empty"], 2, "IMAGE must be image files or folders of them, got empty"),
+        (["m.db", "empty"], 2, "IMAGE must be image files, or folders that contain some, got empty"),
         (["m.db", "query.png", "--top", "0"], 2, "--top must be at least 1, got 0"),
         (["m.db", "query.png", "--jobs", "0"], 2, "--jobs must not be 0"),
         (["m.db", "query.png", "--where", "mtoif = 'x'"], 2, "--where "),
@@ -166,3 +167,17 @@ def test_wrong_calls_are_refused(folder, capsys, arguments, status, message):
     Path("empty").mkdir(exist_ok=True)
     assert run("search", *arguments) == status
     assert message in capsys.readouterr().err
+
+
+def test_several_images_are_named(folder, capsys):
+    assert run("search", "m.db", "query.png", "wide.png", "--top", 1) == 0
+    names = [line for line in capsys.readouterr().out.splitlines() if line.endswith(".png") and " " not in line]
+    assert names == ["query.png", "wide.png"]
+
+
+def test_entries_that_no_map_leads_to_are_counted(folder, capsys):
+    assert run("search", "m.db", "query.png", "--top", 20, "--max-aspect", "1.05", "--max-shear", "1") == 0
+    *lines, last = capsys.readouterr().out.splitlines()
+    n_found = sum(line.lstrip().startswith(tuple("123456789")) for line in lines)
+    assert 0 < n_found < 11
+    assert last == f"no plausible map leads to the other {12 - n_found} entries"

@@ -72,3 +72,8 @@ def test_show_names_the_missing_package(folder, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert run("show", "dark.png") == 2
     assert "pip install 'radoncdt[plot]'" in capsys.readouterr().err
+
+
+def test_show_creates_the_folder_of_pictures(folder, capsys):
+    assert run("show", "dark.png", "bright.png", "--out", "figures", "--angles", 8) == 0
+    assert capsys.readouterr().out.split() == ["figures/dark_pipeline.png", "figures/bright_pipeline.png"]

@@ -64,8 +64,11 @@ def test_transform_keeps_the_requested_number_of_components(folder):
     ("options", "message"),
     [
         (["--pool", "sorted", "--directions", "equispaced"], "--directions must be 'whitened' for the pool 'sorted'"),
-        (["--components", 3], "--components is for the pools sorted and fourier, got it with 'max'"),
-        (["--pool", "none", "--components", 3], "--components is for the pools sorted and fourier, got it with 'none'"),
+        (["--components", 3], "--components applies only to the pools sorted and fourier, got the pool 'max'"),
+        (
+            ["--pool", "none", "--components", 3],
+            "--components applies only to the pools sorted and fourier, got the pool 'none'",
+        ),
         (["--pool", "fourier", "--angles", 4, "--components", 6], "--components must be at most 5 for 4 angles, got 6"),
     ],
 )

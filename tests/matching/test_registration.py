@@ -89,7 +89,7 @@ def test_maps_found_with_few_angles_are_not_credible():
     """The steps alone can cause a distance of more than 0.1. With two angles, this map is wrong by two pixels."""
     moved = push_forward(FLAG, [[1.2, 0.3], [-0.4, 0.9]], [3, -4], shape=(100, 110))
     for n_angles in (2, 15):
-        with pytest.warns(UserWarning, match="is not credible: .*with this few angles, copies can have a dist"):
+        with pytest.warns(UserWarning, match="is not credible: .*with so few angles, copies can have a dist"):
             found = register(FLAG, moved, settings=DescriptorSettings(n_angles=n_angles))
         assert not found.credible
         assert not found.inverse().credible

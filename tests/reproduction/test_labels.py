@@ -56,8 +56,3 @@ def test_figures_have_the_digits_of_the_paper():
 )
 def test_differences_have_a_sign_and_a_size_in_standard_errors(difference, errors, text):
     assert labels.format_difference(difference, errors) == text
-
-
-def test_nouns_are_in_the_singular_or_plural():
-    assert labels.format_count(1, "random draw") == "1 random draw"
-    assert labels.format_count(1200, "measurement") == "1,200 measurements"

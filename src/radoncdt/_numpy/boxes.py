@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from radoncdt._geometry import ink_box
 from radoncdt._interface import EMPTY, NEGATIVE, NOT_FINITE, Images, precision
 from radoncdt._typing import Floats
 
@@ -49,13 +50,13 @@ def _find_box(image: NDArray[Any]) -> Box:
         return Box(np.zeros((0, 0)), 0.0, 0.0, 0, status | NOT_FINITE)
     if size == 0:
         return Box(np.zeros(image.shape), 0.0, 0.0, 0, status | EMPTY)
-    rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
-    top, bottom, left, right = int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
-    pixels = image[top:bottom, left:right].astype(np.float64, order="C")
+    rows, columns = ink_box(image)
+    pixels = image[rows, columns].astype(np.float64, order="C")
     exponent = int(np.frexp(size)[1])
     if abs(exponent) < WIDE_EXPONENT:
         exponent = 0
     else:
         pixels = np.ldexp(pixels, -exponent)
     height, width = image.shape
-    return Box(pixels, 0.5 * (left + right - width), 0.5 * (height - top - bottom), exponent, status)
+    x, y = 0.5 * (columns.start + columns.stop - width), 0.5 * (height - rows.start - rows.stop)
+    return Box(pixels, x, y, exponent, status)

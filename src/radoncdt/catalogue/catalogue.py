@@ -272,7 +272,7 @@ class Catalogue:
         return max(current, key=lambda each: len(each.prominences), default=None)
 
     def calibrate(
-        self, *, n_marks: int = DEFAULT_N_MARKS, n_jobs: int | None = -1, on_progress: OnProgress | None = None
+        self, *, n_marks: int | None = None, n_jobs: int | None = -1, on_progress: OnProgress | None = None
     ) -> int:
         """Estimate how prominent the best match is for marks that the catalogue does not contain.
 
@@ -281,8 +281,9 @@ class Catalogue:
 
         Parameters
         ----------
-        n_marks : int
-            The number of entries to redraw and search for, at least 20.
+        n_marks : int, optional
+            The number of entries to redraw and search for, at least 20. The default is 200, or as many as for the
+            present calibration, if these were more.
         n_jobs : int
             Number of threads; −1 means one per core.
         on_progress : callable, optional
@@ -299,6 +300,10 @@ class Catalogue:
         CatalogueError
             If there are fewer than 30 entries.
         """
+        if n_marks is None:
+            with self._store.snapshot() as snapshot:
+                present = calibration.load_calibration(snapshot)
+            n_marks = max(DEFAULT_N_MARKS, len(present.prominences) if present else 0)
         _validation.check_count(n_marks, "n_marks", MIN_MARKS)
         if (n := len(self)) < MIN_ENTRIES:
             raise CatalogueError(f"{self.path}: must have at least {MIN_ENTRIES} entries to be calibrated, got {n}")
@@ -352,7 +357,7 @@ class Catalogue:
             among = None if where is None else select_entries(snapshot, where)
             options = search.SearchOptions(top, among, limits, size, n_jobs)
             found = self._find_calibration(snapshot, index.numbers)
-            return search.search(snapshot, index, query, options, found.p_value if found else None)
+            return search.find_matches(snapshot, index, query, options, found.p_value if found else None)
 
 
 def _resolve_mask(options: InkOptions) -> InkOptions:

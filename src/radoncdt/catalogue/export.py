@@ -17,8 +17,6 @@ from radoncdt.catalogue.snapshot import Snapshot
 
 __all__ = ["DamagedEntryWarning", "export", "format_csv", "list_entries"]
 
-_SUFFIXES = (".csv", ".json", ".npz")
-
 
 class DamagedEntryWarning(UserWarning):
     """A damaged entry was skipped. The message names the entry and gives the reason."""
@@ -48,8 +46,8 @@ def _list_sound_entries(snapshot: Snapshot, *, with_descriptors: bool) -> list[d
 def export(snapshot: Snapshot, path: Path, *, skip_damaged: bool) -> int:
     """Write all entries to a file whose suffix determines the format, and return their number."""
     suffix = path.suffix.lower()
-    if suffix not in _SUFFIXES:
-        raise CatalogueError(f"{path}: must end in {', '.join(_SUFFIXES)}")
+    if suffix not in (".csv", ".json", ".npz"):
+        raise CatalogueError(f"{path}: must end in .csv, .json or .npz")
     if not path.parent.is_dir():
         raise CatalogueError(f"{path}: must be in a folder that exists")
     if skip_damaged:

@@ -156,13 +156,14 @@ def _read_rows(path: object, text: str, separator: str) -> list[tuple[int, list[
     with _csv_limit_lock:  # the module csv has one limit for all threads, which is too low to name a cell
         before = csv.field_size_limit(MAX_TABLE_SIZE)
         try:
-            reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-            line = 1
+            reader, line = csv.reader(io.StringIO(text, newline=""), delimiter=separator), 1
             for cells in reader:
                 _check_lengths(cells, rows[0][1] if rows else [], f"{path}, line {line}")
                 if any(cell.strip() for cell in cells):
                     rows.append((line, cells))
                 line = reader.line_num + 1
+        except csv.Error as error:
+            raise MetadataError(f"{path}, line {line}: {error}") from None
         finally:
             csv.field_size_limit(before)
     return rows
@@ -195,9 +196,10 @@ def _check_titles(path: object, titles: list[str]) -> None:
     if len(titles) > MAX_COLUMNS:
         raise MetadataError(f"{path}: must not have more than {MAX_COLUMNS} columns, got {len(titles)}")
     for title in titles:
-        if titles.count(title) > 1 or not title:
-            problem = "occurs twice" if titles.count(title) > 1 else "is empty"
-            raise MetadataError(f"{path}: the column title {shorten(repr(title))} {problem}")
+        if not title:
+            raise MetadataError(f"{path}: the title of column {titles.index(title) + 1} is empty")
+        if titles.count(title) > 1:
+            raise MetadataError(f"{path}: the column title {shorten(repr(title))} occurs twice")
         _check_title(title, str(path))
 
 

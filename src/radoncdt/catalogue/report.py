@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from radoncdt._extras import require
 from radoncdt._geometry import ink_box
 from radoncdt._progress import track
+from radoncdt._templates import load_template
 from radoncdt._text import escape_unprintable
 from radoncdt._typing import OnProgress
 from radoncdt.catalogue.catalogue import Catalogue
@@ -45,20 +46,13 @@ def html(
     `failures` contains the names of images that could not be searched for, and the reasons. If the catalogue is not
     calibrated, the page says so, in the words of `note` if they are given.
     """
-    jinja2 = require("jinja2", "writing a search report")
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("radoncdt.catalogue"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"printable": escape_unprintable, "p_value": format_p_value, "map": describe_map}
+    filters = {"printable": escape_unprintable, "p_value": format_p_value, "map_in_words": describe_map}
     is_calibrated = all(result.calibrated for result in results)
-    return environment.get_template("search_report.html.j2").render(
+    return load_template("radoncdt.catalogue", "search_report.html", filters).render(
         catalogue=catalogue,
         queries=[_draw_pictures(result) for result in track(results, on_progress, "writing the report")],
         failures=failures,
+        calibrated=is_calibrated,
         note=None if is_calibrated else note or "The catalogue is not calibrated, so there are no p-values.",
         clear=_CLEAR,
         weak=_WEAK,

@@ -16,7 +16,7 @@ from typing import Any
 from radoncdt._text import MAX_LENGTH, shorten
 from radoncdt.catalogue.connection import CatalogueError
 from radoncdt.catalogue.metadata import STANDARD_COLUMNS, quote_name
-from radoncdt.catalogue.records import MAX_RESOLUTION, MOMENTS_SIZE, Entry, Failure, parse_ink_options
+from radoncdt.catalogue.records import MAX_RESOLUTION, MOMENTS_SIZE, Failure, parse_ink_options
 
 __all__ = [
     "CHECKSUM",
@@ -164,7 +164,17 @@ def make_metadata_table(columns: Iterable[str]) -> TableSchema:
 
 
 SETTINGS = TableSchema("settings", {"name": _limit(str, 1, 100), "value": _TEXT})
-ENTRIES = TableSchema("entries", dict(zip(Entry._fields, (_NUMBER, _hash, _NAME, _ink, *[_SIDE] * 4, _TEXT))))
+ENTRIES = TableSchema(
+    "entries",
+    {
+        "id": _NUMBER,
+        "hash": _hash,
+        "file": _NAME,
+        "ink": _ink,
+        **dict.fromkeys(("width", "height", "ink_width", "ink_height"), _SIDE),
+        "note": _TEXT,
+    },
+)
 THUMBNAILS = TableSchema("pictures", {"entry": _NUMBER, "picture": _limit(bytes, 1, _MAX_THUMBNAIL)})
 _CURVES, _MOMENTS = _limit(bytes, 1, 2 * MAX_RESOLUTION**2), _limit(bytes, 1, MOMENTS_SIZE)
 DESCRIPTORS = TableSchema("descriptors", {"entry": _NUMBER, "curves": _CURVES, "moments": _MOMENTS})

@@ -43,9 +43,9 @@ __all__ = [
     "SearchResult",
     "Shape",
     "compute_prominence",
+    "find_matches",
     "read_query",
     "score_entries",
-    "search",
 ]
 
 _Numbers = NDArray[np.int64]
@@ -123,6 +123,9 @@ class SearchResult(NamedTuple):
     calibrated: bool
     """Whether the catalogue is calibrated. If it is not, the matches have no p-values."""
 
+    def __repr__(self) -> str:
+        return f"SearchResult({self.query.name!r}: {len(self.matches)} matches among {self.searched:,} entries)"
+
 
 def read_query(image: Any, ink: dict[str, Any], settings: DescriptorSettings, n_jobs: int | None) -> Query:
     """Read an image file or an array to search for."""
@@ -139,7 +142,7 @@ PValue = Callable[[float], float | None]
 """Returns the p-value of a match, given its prominence."""
 
 
-def search(
+def find_matches(
     snapshot: Snapshot, index: StoredIndex, query: Query, options: SearchOptions, p_value: PValue | None
 ) -> SearchResult:
     """Return the best entries for a query, with the maps that lead to them.

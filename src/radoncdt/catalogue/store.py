@@ -43,6 +43,8 @@ class Transaction(Snapshot):
 
     def put_value(self, table: TableSchema, key: str | int, value: str | bytes | None) -> None:
         """Store a setting or the summaries, or delete them if the value is None."""
+        if table is schema.SUMMARIES:  # there is one row; a damaged file may have others
+            self._execute(f"DELETE FROM {table.name}")
         if value is None:
             self._execute(f"DELETE FROM {table.name} WHERE {table.key} = ?", [key])
         else:
@@ -149,6 +151,7 @@ class Store:
             migration.migrate(self.path)
         with self.snapshot():
             pass  # refuses unreadable files now
+        self._create = False  # a file that is moved or deleted later is not created again
 
     def close(self) -> None:
         """Refuse further snapshots and transactions."""

@@ -58,8 +58,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # the encoding of the terminal may lack a character
-    given = (sys.argv[1:] if arguments is None else list(arguments)) or ["--help"]
+    given = sys.argv[1:] if arguments is None else list(arguments)
     parser = _make_parser(given)
+    if not given:
+        parser.print_help()
+        return 2
     options = argparse.Namespace(parser=parser)
     try:
         with warnings.catch_warnings():
@@ -114,10 +117,10 @@ def _report(error: Exception, parser: Parser) -> int:
 def _make_parser(arguments: Sequence[str]) -> Parser:
     """Make the parser of all commands. Only the command that is called gets its options, so that no other is loaded."""
     parser = Parser(prog="radoncdt", description=DESCRIPTION)
-    parser.set_defaults(run=lambda _: parser.print_help(), parser=parser)
+    parser.set_defaults(parser=parser)
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and the kernels in use, and exit")
     commands = parser.add_subparsers(metavar="COMMAND")
-    called = arguments[0]  # --help and --version end the program
+    called = next(iter(arguments), None)  # --help and --version end the program
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
         if name == called:

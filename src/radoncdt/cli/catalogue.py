@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from radoncdt import _threads
-from radoncdt._text import shorten, suggest
+from radoncdt._extras import require
+from radoncdt._text import format_count, shorten, suggest
 from radoncdt._validation import ArgumentValueError
 from radoncdt.catalogue import Added, Catalogue, DamagedEntryWarning
 from radoncdt.catalogue.calibration import DEFAULT_N_MARKS, MIN_ENTRIES, MIN_MARKS
@@ -18,7 +19,7 @@ from radoncdt.catalogue.records import find_file
 from radoncdt.catalogue.schema import VERSION
 from radoncdt.cli.inputs import list_files
 from radoncdt.cli.messages import complain, say
-from radoncdt.cli.options import add_count, add_ink_options, add_jobs_option, read_ink_options, whole_number
+from radoncdt.cli.options import add_ink_options, add_jobs_option, read_ink_options, whole_number
 from radoncdt.cli.outputs import ANY, check_outputs, write_bytes
 
 __all__ = ["EPILOG", "add_options", "explain_missing_p_values", "run"]
@@ -117,15 +118,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
     summary = "calibrate a catalogue with its own marks, so that searches yield p-values"
     calibrate = add_action(_calibrate, summary, _CALIBRATE_EPILOG)
-    add_count(calibrate, "--marks", DEFAULT_N_MARKS, f"number of marks to search for, at least {MIN_MARKS}")
+    text = f"number of marks to search for, at least {MIN_MARKS} (default {DEFAULT_N_MARKS}, or as many as before)"
+    calibrate.add_argument("--marks", type=whole_number, metavar="N", help=text)
     add_jobs_option(calibrate)
 
     add_action(_migrate, "migrate a catalogue of an earlier version to the newest schema", _MIGRATE_EPILOG)
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> int:
     """Print the help if no action is given."""
     options.parser.print_help()
+    return 2
 
 
 # ---------------------------------------------------------------- opening and calibrating
@@ -151,7 +154,13 @@ def explain_missing_p_values(catalogue: Catalogue, path: Path) -> str:
     if not catalogue.can_be_calibrated:
         return f"The catalogue has fewer than {MIN_ENTRIES} entries, too few for p-values."
     command = f"radoncdt catalogue calibrate {shlex.quote(str(path))}"
-    return f"The catalogue is not calibrated, so no p-values are shown; run `{command}`."
+    return (
+        f"The catalogue is not calibrated, or its calibration is outdated, so there are no p-values; run `{command}`."
+    )
+
+
+def _format_entries(number: int) -> str:
+    return format_count(number, "entry", "entries")
 
 
 # ---------------------------------------------------------------- actions
@@ -159,6 +168,7 @@ def explain_missing_p_values(catalogue: Catalogue, path: Path) -> str:
 
 def _add(options: argparse.Namespace) -> int:
     ink = read_ink_options(options)
+    require("PIL.Image", "reading image files")
     _threads.check_n_jobs(options.jobs)  # this and the next checks come before a catalogue is created
     for path in options.images:
         if not os.path.lexists(path):
@@ -194,8 +204,8 @@ def _report_added(options: argparse.Namespace, added: Added, n_entries: int) -> 
             "remove them to re-read them"
         )
     say(
-        f"{options.catalogue}: {added.added:,} added, {added.known:,} there already, "
-        f"{len(added.failures):,} refused; {n_entries:,} entries"
+        f"{options.catalogue}: {added.added:,} added, {added.known:,} already present, "
+        f"{len(added.failures):,} refused; {_format_entries(n_entries)}"
     )
 
 
@@ -219,7 +229,7 @@ def _calibrate_if_outdated(options: argparse.Namespace, catalogue: Catalogue) ->
         options.on_progress.close()
         complain(f"interrupted; the images are stored. {explain_missing_p_values(catalogue, options.catalogue)}")
         return True
-    say(f"{options.catalogue}: calibrated with {n_marks:,} marks")
+    say(f"{options.catalogue}: calibrated with {format_count(n_marks, 'mark')}")
     return False
 
 
@@ -234,7 +244,9 @@ def _list(options: argparse.Namespace) -> None:
         known = [f"{name}: {value}" for name, value in entry.items() if name not in ENTRY_COLUMNS and value is not None]
         say("  ".join([str(entry["entry"]), entry["file"], *map(shorten, known)]))
     if not entries:
-        complain(f"{options.catalogue}: no entry {'fulfils the condition' if options.where else 'has been added yet'}")
+        complain(
+            f"{options.catalogue}: {'no entry satisfies the condition' if options.where else 'there are no entries'}"
+        )
 
 
 def _show(options: argparse.Namespace) -> None:
@@ -243,10 +255,10 @@ def _show(options: argparse.Namespace) -> None:
         entry = catalogue.entry(options.number)
         file = find_file(entry["file"], catalogue.path.parent)
     check_outputs(options, [file], picture=[".png"])
-    shown = entry | {"ink": ", ".join(f"{name} {value}" for name, value in ink.items()), "picture": options.picture}
+    settings = ", ".join(f"{name} {value}" for name, value in ink.items())
     if options.picture is not None:
         write_bytes(options.picture, thumbnail)
-    for name, value in shown.items():
+    for name, value in [*entry.items(), ("ink options", settings), ("written picture", options.picture)]:
         if value not in (None, ""):
             say(f"{name:18} {value}")
 
@@ -254,7 +266,7 @@ def _show(options: argparse.Namespace) -> None:
 def _remove(options: argparse.Namespace) -> None:
     with _open_for_writing(options) as catalogue:
         catalogue.remove(options.numbers)
-        say(f"{options.catalogue}: {len(set(options.numbers)):,} removed; {len(catalogue):,} entries")
+        say(f"{options.catalogue}: {len(set(options.numbers)):,} removed; {_format_entries(len(catalogue))}")
 
 
 def _update(options: argparse.Namespace) -> int:
@@ -265,7 +277,8 @@ def _update(options: argparse.Namespace) -> int:
         _report_new_columns(columns, catalogue.columns)
     for name in unused:
         complain(f"{options.metadata}: no entry is named {name!r}")
-    say(f"{options.catalogue}: {n_changed:,} of {n_entries:,} entries changed, {len(unused):,} lines unused")
+    lines = format_count(len(unused), "line")
+    say(f"{options.catalogue}: {n_changed:,} of {_format_entries(n_entries)} changed, {lines} unused")
     return 1 if unused else 0
 
 
@@ -277,7 +290,7 @@ def _export(options: argparse.Namespace) -> int:
         n_entries = catalogue.export(options.out, skip_damaged=options.skip_damaged)
     for warning in caught:
         complain(str(warning.message))
-    say(f"{options.out}: {n_entries:,} entries")
+    say(f"{options.out}: {_format_entries(n_entries)}")
     return 1 if any(issubclass(warning.category, DamagedEntryWarning) for warning in caught) else 0
 
 
@@ -287,15 +300,14 @@ def _check(options: argparse.Namespace) -> int:
         n_entries = len(catalogue)
     for problem in problems:
         say(f"{'catalogue' if problem.entry is None else f'entry {problem.entry}'}: {problem.what}")
-    found = "1 problem" if len(problems) == 1 else f"{len(problems):,} problems"
-    say(f"{options.catalogue}: {n_entries:,} entries, {found}")
+    say(f"{options.catalogue}: {_format_entries(n_entries)}, {format_count(len(problems), 'problem')}")
     return 1 if problems else 0
 
 
 def _calibrate(options: argparse.Namespace) -> None:
     with _open_for_writing(options) as catalogue:
         n_marks = catalogue.calibrate(n_marks=options.marks, n_jobs=options.jobs, on_progress=options.on_progress)
-    say(f"{options.catalogue}: calibrated with {n_marks:,} marks")
+    say(f"{options.catalogue}: calibrated with {format_count(n_marks, 'mark')}")
 
 
 def _migrate(options: argparse.Namespace) -> None:

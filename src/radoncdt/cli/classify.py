@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 import radoncdt
+from radoncdt._text import format_count
 from radoncdt._validation import ArgumentValueError
 from radoncdt.cli.messages import complain, say
 from radoncdt.cli.options import (
@@ -25,6 +26,10 @@ __all__ = ["EPILOG", "add_options", "run"]
 EPILOG = """\
 The folders in TRAIN_DIR are the classes, each with one or more images. Where images of a TEST folder are in folders
 with the names of classes, their classes are known, and the accuracy is printed for each class.
+
+The table has one row per image: the file, its class if that is known, the predicted class, the distance to the nearest
+example of that class, the margin (the distance to the nearest example of any other class, divided by the first one),
+and the nearest example of the predicted class.
 
 examples:
   radoncdt classify examples/ unknown/ --out predictions.csv
@@ -55,6 +60,9 @@ def run(options: argparse.Namespace) -> int:
     check_outputs(options, image_files([options.train, *options.test]), out=ANY, confusion=FIGURE)
     if options.copy_to is not None and options.copy_to.exists() and not options.copy_to.is_dir():
         raise ArgumentValueError("copy_to", f"must be a folder, got the file {options.copy_to}")
+    for folder in (options.train, *options.test) if options.copy_to is not None else ():
+        if options.copy_to.resolve().is_relative_to(folder.resolve()):
+            raise ArgumentValueError("copy_to", f"must not be inside a folder of images, got {options.copy_to}")
     found = classify_folders(
         options.train,
         options.test,
@@ -73,10 +81,11 @@ def run(options: argparse.Namespace) -> int:
         _draw_confusion(options.confusion, found)
     if options.copy_to is not None:
         copies = copy_to_classes(found, options.copy_to, on_progress=options.on_progress)
-        say(f"{options.copy_to}: {len(copies):,} files copied")
+        say(f"{options.copy_to}: {format_count(len(copies), 'file')} copied")
     counts = {"without a class": sum(row.predicted is None for row in found.rows), "refused": len(found.refused)}
     more = "".join(f", {count:,} {words}" for words, count in counts.items() if count)
-    say(f"{options.out}: {len(found.rows):,} images, {len(found.classes):,} classes{more}")
+    n_images, n_classes = format_count(len(found.rows), "image"), format_count(len(found.classes), "class", "classes")
+    say(f"{options.out}: {n_images}, {n_classes}{more}")
     return 1 if found.refused else 0
 
 

@@ -26,7 +26,9 @@ def list_files(argument: str, paths: list[Path]) -> list[Path]:
     """Return the image files among paths, and those in the folders among them; refuse paths without any."""
     files = image_files(paths)
     if not files:
-        raise ArgumentValueError(argument, f"must be image files or folders of them, got {', '.join(map(str, paths))}")
+        raise ArgumentValueError(
+            argument, f"must be image files, or folders that contain some, got {', '.join(map(str, paths))}"
+        )
     return files
 
 

@@ -14,6 +14,7 @@ __all__ = ["CommandError", "Parser", "complain", "say"]
 
 _RENAMED = {
     "folder": ("copy_to", "mnist_dir"),
+    "image": ("images",),
     "mnist": ("mnist_dir",),
     "protocols": ("protocol",),
     "reflections": ("no_mirror",),

@@ -13,6 +13,7 @@ __all__ = ["Bar"]
 DELAY = 2  # seconds before a bar appears
 EVERY = 30.0  # seconds between two lines in a log file
 FORMAT = "{desc} {percentage:3.0f}%|{bar}| {elapsed} elapsed, {remaining} left"
+FORMAT_WITH_COUNTS = FORMAT.replace("|{bar}|", "|{bar}| {n_fmt} of {total_fmt},")
 
 
 class Bar:
@@ -28,6 +29,11 @@ class Bar:
     clock : callable
         Returns the time in seconds.
 
+    Attributes
+    ----------
+    shows_counts : bool
+        Whether to show counts beside the share of the work that is done. Counts of costs mean nothing to users.
+
     Examples
     --------
     >>> from radoncdt.cli.progress import Bar
@@ -42,9 +48,11 @@ class Bar:
         self._done = self._total = 0
         self._began = self._written = clock()
         self._bar: Any = None
+        self._finished = False
+        self.shows_counts = True
 
     def __call__(self, done: int, total: int, task: str) -> None:
-        if self._file is None:
+        if self._file is None or self._finished:  # an interrupted worker may still report
             return
         if total != self._total or done < self._done:
             self._begin(total)
@@ -54,7 +62,8 @@ class Bar:
         elif self._clock() - self._written >= EVERY:
             self._written = self._clock()
             left = (self._written - self._began) * (total - done) / max(1, done)
-            line = f"radoncdt: {task}: {done / max(1, total):.0%}, {_describe_duration(left)} left"
+            counts = f"{done:,} of {total:,}" if self.shows_counts else f"{done / max(1, total):.0%}"
+            line = f"radoncdt: {task}: {counts}, {_describe_duration(left)} left"
             print(line, file=self._file, flush=True)
         self._done = done
         if done >= total:
@@ -66,7 +75,8 @@ class Bar:
         self._began = self._written = self._clock()
         if self._file.isatty():
             tqdm = require("tqdm", "showing progress").tqdm
-            self._bar = tqdm(total=total, delay=DELAY, file=self._file, bar_format=FORMAT, smoothing=0)
+            layout = FORMAT_WITH_COUNTS if self.shows_counts else FORMAT
+            self._bar = tqdm(total=total, delay=DELAY, file=self._file, bar_format=layout, smoothing=0)
 
     def close(self) -> None:
         """Close the bar, if there is one. The next call begins a new one."""
@@ -78,6 +88,7 @@ class Bar:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._finished = True
         self.close()
 
 

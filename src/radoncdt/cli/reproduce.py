@@ -17,7 +17,8 @@ __all__ = ["EPILOG", "add_options", "run"]
 
 EPILOG = """\
 The folder receives report.html, report.md, a .csv and a .json file for each table, results.json with all cells, and
-figures/ as PNG and SVG. An interrupted run leaves a partial report, and the same command continues from there.
+figures/ as PNG and SVG. An interrupted run leaves a partial report, and the same command continues
+from there. The report covers the parts of the last command; the measurements of earlier ones are kept.
 
 examples:
   radoncdt reproduce                                         everything, in a few minutes
@@ -71,8 +72,9 @@ def run(options: argparse.Namespace) -> int:
     if run.total > run.done:
         print(f"{run.total - run.done:,} measurements to do")
     if run.done:
-        say(f"{options.out}: {run.done:,} of {run.total:,} measurements are there already")
+        say(f"{options.out}: {run.done:,} of {run.total:,} measurements are already present")
     try:
+        options.on_progress.shows_counts = False  # the work is counted in costs
         run.measure(n_jobs=options.jobs, on_progress=options.on_progress)
     except KeyboardInterrupt:
         options.on_progress.close()

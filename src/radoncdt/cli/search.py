@@ -5,7 +5,9 @@ from pathlib import Path
 
 from numpy.linalg import LinAlgError
 
+from radoncdt._extras import require
 from radoncdt._progress import track
+from radoncdt._text import format_count
 from radoncdt._validation import ArgumentValueError
 from radoncdt.catalogue import DEFAULT_LIMITS, Catalogue, SearchResult, report
 from radoncdt.cli.catalogue import explain_missing_p_values
@@ -32,7 +34,8 @@ For each match the command prints the rank, the number of the entry, and:
   distance  how different the marks are as a whole
   p-value   how often a catalogue without this mark would yield a best match at least as prominent
 then the file, and how the mark has to be moved to lie on the entry. Score, misfit and distance are near 0 for copies.
---report draws the mark over each entry. With a folder, all images in it are searched for.
+--report draws the mark over each entry. With a folder, all images in it are searched for. A p-value is shown
+as – if plausible maps lead to fewer than 11 entries.
 
 p-values need a calibrated catalogue with at least 30 entries; see `radoncdt catalogue calibrate`. A search never
 changes the catalogue.
@@ -51,7 +54,7 @@ examples:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("catalogue", type=Path, metavar="DB", help="the file of the catalogue")
-    parser.add_argument("image", type=Path, metavar="IMAGE", help="an image file, or a folder of them")
+    parser.add_argument("images", type=Path, nargs="+", metavar="IMAGE", help="image files, or folders of them")
     add_count(parser, "--top", 10, "number of matches to show")
     parser.add_argument("--where", metavar="SQL", help="only entries for which a condition on the metadata holds")
     size = make_type("width and height such as 35x42.5", _read_size)
@@ -81,10 +84,12 @@ def run(options: argparse.Namespace) -> int:
         "n_jobs": options.jobs,
         **read_ink_options(options),
     }
-    files = list_files("image", [options.image])
+    files = list_files("images", options.images)
     check_outputs(options, [options.catalogue, *files], report=[".html", ".htm"], csv=[".csv"])
     if options.quiet and options.report is None and options.csv is None:
         raise ArgumentValueError("quiet", "needs --report or --csv, or nothing would be shown")
+    if options.report is not None:
+        require("jinja2", "writing a search report")
     results: list[SearchResult] = []
     failures: list[tuple[str, str]] = []  # files and reasons
     with Catalogue(options.catalogue) as catalogue:
@@ -100,23 +105,23 @@ def run(options: argparse.Namespace) -> int:
                 complain(str(error))
                 continue
             if not options.quiet:
-                _print_matches(results[-1], with_name=options.image.is_dir())
+                _print_matches(results[-1], options.top, with_name=len(files) > 1)
+        if options.csv is not None:
+            write_bytes(options.csv, report.csv(results))
+            say(str(options.csv))
         if options.report is not None:
             page = report.html(catalogue, results, failures, note=note, on_progress=options.on_progress)
             write_bytes(options.report, page)
             say(str(options.report))
-    if options.csv is not None:
-        write_bytes(options.csv, report.csv(results))
-        say(str(options.csv))
     return 1 if failures else 0
 
 
-def _print_matches(result: SearchResult, *, with_name: bool) -> None:
+def _print_matches(result: SearchResult, top: int, *, with_name: bool) -> None:
     """Print two lines per match, after the name of the image if there are several."""
     if with_name:
         say(result.query.name)
     if not result.matches:
-        say("no plausible map leads to any entry" if result.searched else "no entry fulfils the conditions")
+        say("no plausible map leads to any entry" if result.searched else "no entry satisfies the conditions")
     for match in result.matches:
         p_value = f"  p-value {report.format_p_value(match.p_value):8}" if result.calibrated else ""
         known = match.metadata.get("reference") or match.metadata.get("motif") or ""
@@ -125,3 +130,6 @@ def _print_matches(result: SearchResult, *, with_name: bool) -> None:
             f"distance {match.distance:.3f}{p_value}  {match.file}  {known}"
         )
         say(f"{'':6}{report.describe_map(match)}")
+    n_others = result.searched - len(result.matches)
+    if result.matches and n_others and len(result.matches) < top:
+        say(f"no plausible map leads to the other {format_count(n_others, 'entry', 'entries')}")

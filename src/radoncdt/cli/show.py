@@ -45,9 +45,11 @@ def run(options: argparse.Namespace) -> int:
     from matplotlib.figure import Figure
 
     paths, out = list_files("files", options.files), options.out
+    if out is not None and not out.suffix and not out.exists() and out.parent.is_dir():
+        out.mkdir()
     in_folder = out is None or out.is_dir()
     if not in_folder and len(paths) > 1:
-        raise ArgumentValueError("out", f"must be a folder that exists, for {len(paths)} images, got {out}")
+        raise ArgumentValueError("out", f"must be a folder for {len(paths)} images, got {out}")
     if not in_folder:
         check_outputs(options, paths, out=FIGURE)
     pyplot = _find_pyplot() if out is None else None

@@ -89,7 +89,7 @@ def _make_transformer(options: argparse.Namespace) -> radoncdt.NormalizedRadonCD
     if pool is not None:
         check_pool(pool, options.components, options.angles)
     elif options.components is not None:
-        raise ArgumentValueError("components", "is for the pools sorted and fourier, got it with 'none'")
+        raise ArgumentValueError("components", "applies only to the pools sorted and fourier, got the pool 'none'")
     transformer = radoncdt.NormalizedRadonCDT(
         options.angles,
         options.levels,

@@ -65,7 +65,7 @@ class Registration:
         if not self.aspect <= CREDIBLE_ASPECT:
             reasons.append(f"it stretches one direction {self.aspect:.3g} times as much as another")
         if not self.grid_distance <= CREDIBLE_DISTANCE:
-            reasons.append(f"with this few angles, copies can have a distance of {self.grid_distance:.2g}")
+            reasons.append(f"with so few angles, copies can have a distance of {self.grid_distance:.2g}")
         return " and ".join(reasons)
 
     def inverse(self) -> "Registration":

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt._extras import require
+from radoncdt._geometry import XY_TO_ROW_COLUMN
 from radoncdt._threads import count_threads
 from radoncdt._typing import Floats
 from radoncdt.measures import covariance, mean
@@ -83,8 +84,7 @@ def whiten(image: NDArray[Any]) -> Floats:
 
     values, vectors = np.linalg.eigh(covariance(image))
     back = (vectors * np.sqrt(values)) @ vectors.T / (2 * SPREAD)  # from samples (x, y) to points of the image
-    flip = np.array([[0.0, -1.0], [1.0, 0.0]])  # from (x, y) to (row, column): y points up, rows point down
-    matrix = flip @ back @ flip.T
+    matrix = XY_TO_ROW_COLUMN @ back @ XY_TO_ROW_COLUMN.T
     height, width = image.shape
     x, y = mean(image)
     centre = (height - 1) / 2 - y, (width - 1) / 2 + x

@@ -13,7 +13,6 @@ __all__ = [
     "TABLES",
     "VARIED",
     "find_row",
-    "format_count",
     "format_difference",
     "format_figure",
     "format_printed",
@@ -88,8 +87,3 @@ def format_difference(value: float | None, standard_errors: float | None) -> str
         return f"{value:+z.3f}"
     many = f"{standard_errors:+.1f}" if abs(standard_errors) < 10 else ("> 10" if standard_errors > 0 else "< -10")
     return f"{value:+z.3f} ({many} s.e.)" if value else "equal"
-
-
-def format_count(number: int, noun: str) -> str:
-    """Format a number with its noun, in the singular or plural: "1 draw", "1,200 draws"."""
-    return f"{number:,} {noun}" + ("s" if number != 1 else "")

@@ -10,8 +10,8 @@ from operator import methodcaller
 from typing import Any
 
 from radoncdt._csv import encode_table
-from radoncdt._extras import require
 from radoncdt._files import write_atomically
+from radoncdt._templates import load_template
 from radoncdt.reproduction.figures import CAPTIONS, draw_figures
 from radoncdt.reproduction.measurement import Summary
 from radoncdt.reproduction.protocol import Cell
@@ -62,15 +62,7 @@ def write_report(run: Run) -> Outcome:
 
 def render(name: str, outcome: Outcome, svgs: Mapping[str, bytes]) -> str:
     """Render the template of "report.html" or "report.md"; `svgs` holds the figures by name."""
-    jinja2 = require("jinja2", "writing a report", extra="reproduce")
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("radoncdt.reproduction"),
-        autoescape=name.endswith(".html"),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template(f"{name}.j2").render(
+    return load_template("radoncdt.reproduction", name, extra="reproduce").render(
         title=_TITLE,
         sections=list_sections(outcome, list(svgs)),
         captions=CAPTIONS,

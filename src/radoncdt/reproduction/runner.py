@@ -27,10 +27,20 @@ __all__ = ["MORE_PARTS", "PARTS", "Choice", "Outcome", "Run", "prepare"]
 PARTS = ("table1", *TABLES, "figures", "variants")  # the parts of the paper, which "all" stands for
 MORE_PARTS = ("robustness",)  # parts that take long and run only on request
 
-_TWO, _FOUR = ((SOURCES[t].classes["linmnist"], min(TABLES[t].sizes["linmnist"])) for t in ("table2", "table4"))
-_EVERY = (tuple(range(10)), robustness.STUDIES["linmnist10"].class_size)
+
+def _list_digits(table: str) -> tuple[tuple[int, ...], int]:
+    """Return the digits that a table needs, and the smallest number of images of each one."""
+    return SOURCES[table].classes["linmnist"], min(TABLES[table].sizes["linmnist"])
+
+
 # the digits that a part needs, and the number of images of each one
-_DIGITS = {"table2": _TWO, "table4": _FOUR, "figures": _TWO, "variants": _TWO, "robustness": _EVERY}
+_DIGITS = {
+    "table2": _list_digits("table2"),
+    "table4": _list_digits("table4"),
+    "figures": _list_digits("table2"),
+    "variants": _list_digits("table2"),
+    "robustness": (tuple(range(10)), robustness.STUDIES["linmnist10"].class_size),
+}
 
 _M = TypeVar("_M", bound=Measurand)
 
@@ -104,7 +114,7 @@ class Choice:
             raise ArgumentValueError("mnist", f"must have ink in every image, got an empty one in {mnist.source}")
         most = SOURCES["table4"].count_digits(mnist)
         if self.sizes and {"table4", "variants"} & set(self.parts) and max(self.sizes) > most:
-            reason = f"because {mnist.source} has only {most} images of one of the digits"
+            reason = f"because the source ({mnist.source}) has only {most} images of one of the digits"
             raise ArgumentValueError("sizes", f"must be at most {most}, {reason}, got {max(self.sizes)}")
 
 

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from radoncdt._text import format_count
 from radoncdt.reproduction import baselines, labels, robustness, table1
-from radoncdt.reproduction.labels import format_count, format_difference, format_figure, format_printed
+from radoncdt.reproduction.labels import format_difference, format_figure, format_printed
 from radoncdt.reproduction.measurement import NOTABLE, Measurand, Summary, group_by
 from radoncdt.reproduction.protocol import Cell
 from radoncdt.reproduction.robustness import Trial

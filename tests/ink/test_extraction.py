@@ -165,7 +165,11 @@ except MissingExtraError as error:
         ("PIL", "radoncdt.ink.find_ink(page)", "finding the ink of drawings needs the package Pillow"),
         ("PIL", "radoncdt.ink.find_ink(page, kind='grey', max_side=30)", "reducing images needs the package Pillow"),
         ("skimage", "radoncdt.ink.find_ink(page)", "finding the ink of drawings needs the package scikit-image"),
-        ("skimage", "radoncdt.ink.find_ink(page, kind='watermark')", "finding watermarks needs the package scikit-image"),
+        (
+            "skimage",
+            "radoncdt.ink.find_ink(page, kind='watermark')",
+            "finding watermarks needs the package scikit-image",
+        ),
         ("tifffile", "radoncdt.ink.read_ink('deep.tif')", "reading image files needs the package tifffile"),
     ],
 )

@@ -161,11 +161,15 @@ except MissingExtraError as error:
 @pytest.mark.parametrize(
     ("missing", "call", "message"),
     [
-        ("PIL", "radoncdt.ink.read_ink('dark.png')", "reading image files needs the package PIL"),
-        ("PIL", "radoncdt.ink.find_ink(page)", "finding the ink of drawings needs the package PIL"),
-        ("PIL", "radoncdt.ink.find_ink(page, kind='grey', max_side=30)", "reducing images needs the package PIL"),
-        ("skimage", "radoncdt.ink.find_ink(page)", "finding the ink of drawings needs the package skimage"),
-        ("skimage", "radoncdt.ink.find_ink(page, kind='watermark')", "finding watermarks needs the package skimage"),
+        ("PIL", "radoncdt.ink.read_ink('dark.png')", "reading image files needs the package Pillow"),
+        ("PIL", "radoncdt.ink.find_ink(page)", "finding the ink of drawings needs the package Pillow"),
+        ("PIL", "radoncdt.ink.find_ink(page, kind='grey', max_side=30)", "reducing images needs the package Pillow"),
+        ("skimage", "radoncdt.ink.find_ink(page)", "finding the ink of drawings needs the package scikit-image"),
+        (
+            "skimage",
+            "radoncdt.ink.find_ink(page, kind='watermark')",
+            "finding watermarks needs the package scikit-image",
+        ),
         ("tifffile", "radoncdt.ink.read_ink('deep.tif')", "reading image files needs the package tifffile"),
     ],
 )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         NearestSubspaceClassifier,
         NormalizedRadonCDT,
         RadonCDT,
+        WhitenedImages,
     )
     from radoncdt.matching import (
         Descriptors,
@@ -54,6 +55,7 @@ _MODULES = {
         "NearestSubspaceClassifier",
         "NormalizedRadonCDT",
         "RadonCDT",
+        "WhitenedImages",
     ),
     "matching": (
         "DescriptorSettings",
@@ -83,6 +85,7 @@ __all__ = [
     "PointCloud",
     "RadonCDT",
     "Registration",
+    "WhitenedImages",
     "affine_distances",
     "back_projection",
     "catalogue",

@@ -63,7 +63,7 @@ class Prior(NamedTuple):
     aspect: float = 0.0
     """Price of the squared logarithm of the ratio of the two scales."""
     rotation: float = 0.0
-    """Price of 1 − cos ψ, where ψ is the angle of the rotation in the polar decomposition, after mirroring x, if any."""
+    """Price of 1 − cos ψ; ψ is the angle of the rotation in the polar decomposition, after mirroring x, if any."""
     mirror: float = 0.0
     """Price of mirroring."""
 

@@ -12,10 +12,10 @@ __all__ = ["price_turns"]
 def price_turns(moving: Floats, fixed: Floats, prior: Prior, n_angles: int) -> Floats:
     """Return the price of every turn, (n, 2, 2·n_angles): plain and mirrored ones.
 
-    `moving` (3,) and `fixed` (n, 3) are covariances xx, xy, yy. The map of a turn is A = Σ_ν^{1/2} R Σ_μ^{-1/2}, where R
-    is a rotation by a number of steps, after mirroring y if the turn is mirrored. Its price is that of its aspect, the
-    ratio of its singular values, and that of the rotation by ψ in its polar decomposition. For a matrix with positive
-    determinant, tan ψ = (A₂₁ − A₁₂)/(A₁₁ + A₂₂); a mirrored map is first composed with a reflection of x.
+    `moving` (3,) and `fixed` (n, 3) are covariances xx, xy, yy. The map of a turn is A = Σ_ν^{1/2} R Σ_μ^{-1/2}, where
+    R is a rotation by a number of steps, after mirroring y if the turn is mirrored. The price of A is that of its
+    aspect, the ratio of its singular values, and that of the rotation by ψ in its polar decomposition. For a matrix
+    with positive determinant, tan ψ = (A₂₁ − A₁₂)/(A₁₁ + A₂₂); a mirrored map is first composed with a reflection of x.
     """
     turns = rotation(np.pi * np.arange(2 * n_angles) / n_angles)
     prices = np.zeros((len(fixed), 2, 2 * n_angles))

@@ -4,6 +4,7 @@ from radoncdt.estimators.few_shot import Evidence, FewShotClassifier
 from radoncdt.estimators.neighbors import AffineNeighbors, AffineNeighborsClassifier
 from radoncdt.estimators.subspaces import NearestSubspaceClassifier
 from radoncdt.estimators.transformers import NormalizedRadonCDT, RadonCDT
+from radoncdt.estimators.whitened import WhitenedImages
 
 __all__ = [
     "AffineNeighbors",
@@ -13,4 +14,5 @@ __all__ = [
     "NearestSubspaceClassifier",
     "NormalizedRadonCDT",
     "RadonCDT",
+    "WhitenedImages",
 ]

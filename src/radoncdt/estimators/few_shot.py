@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
@@ -160,7 +161,10 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         """
         self._check_parameters()
         batch = read_measures(self._read(X, reset=True))
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         labels = column_or_1d(y, warn=True)
+        assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
         if len(labels) != len(batch):
             raise ArgumentValueError("y", f"must have one label per image, {len(batch)}, got {len(labels)}")

@@ -30,6 +30,7 @@ _MOMENTS = ("auto", "exact", "robust")
 _N_HELD_OUT = 150  # training images that are classified by the others, at most, to choose the parameters
 _QUERIES_PER_CHUNK = 256  # images whose distances to all examples are kept at a time
 _FLOOR = 1e-3  # probability that is shared by all classes, so that none is impossible
+_MIN_GAIN = 2.0  # standard errors by which reflections or robust moments must be better than the simplest choice
 _MARGIN_WEIGHT = 0.1  # weight of the margin beside the accuracy in the choice of a prior
 
 # Values that are tried, from the simplest to the others.
@@ -237,22 +238,24 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         models = {moments: self._make_model(batch, moments) for moments in every_moments}
         given = MapPrior() if self.prior == "auto" else read_prior(self.prior)
         options = [(moments, mirror, given) for moments in every_moments for mirror in every_reflections]
-        chosen = self._choose_option(models, options, held_out)
+        chosen = self._choose_option(models, options, held_out, _MIN_GAIN)
         if self.prior == "auto" and can_choose:
             priors = [MapPrior(aspect=aspect, rotation=rotation) for aspect in _ASPECTS for rotation in _ROTATIONS]
-            chosen = self._choose_option(models, [(*chosen[:2], prior) for prior in priors], held_out)
+            chosen = self._choose_option(models, [(*chosen[:2], prior) for prior in priors], held_out, 0.0)
         self.moments_, self.reflections_, self.prior_ = chosen
         self._model = models[self.moments_]
         self._held_out = held_out
 
-    def _choose_option(self, models: dict[str, _Model], options: list[Any], held_out: NDArray[np.intp]) -> Any:
-        """Return the best option; another one than the first must gain more than a standard error."""
+    def _choose_option(
+        self, models: dict[str, _Model], options: list[Any], held_out: NDArray[np.intp], min_gain: float
+    ) -> Any:
+        """Return the best option; one that is not the first must gain more than `min_gain` standard errors."""
         if len(options) == 1:
             return options[0]
         scores = np.array([self._score(models[moments], mirror, prior, held_out) for moments, mirror, prior in options])
         gains = scores - scores[0]
         errors = gains.std(axis=1, ddof=1) / np.sqrt(gains.shape[1])
-        accepted = np.where(gains.mean(axis=1) > errors, gains.mean(axis=1), 0.0)
+        accepted = np.where(gains.mean(axis=1) > min_gain * errors, gains.mean(axis=1), 0.0)
         return options[int(accepted.argmax())]
 
     def _score(self, model: _Model, reflections: bool, prior: MapPrior, held_out: NDArray[np.intp]) -> Floats:

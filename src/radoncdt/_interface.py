@@ -253,7 +253,8 @@ class Kernels(Protocol):
         over [−reach, reach]²; the maps lead from there to the pixels, in the coordinates of `radoncdt.measures`:
         `moving_maps` (n, 2, 3) for every pair, `fixed_maps` for every fixed image. After a binomial blur, every 3 × 3
         patch of the gradients of the moving image takes the best patch of the fixed one within the window. The distance
-        is the sum of the squared differences and the prices. With a polish, it is the smaller one of two distances.
+        is the sum of the squared differences and the prices. With a polish, it is the smaller one of two distances. It
+        is 18 if an image has no gradients on the frame.
         """
 
     def fit(

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from rows import OfRows, list_checks
 from shapes import TURNED
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 from radoncdt import FewShotClassifier, MapPrior, PointCloud, datasets, push_forward
@@ -66,7 +67,7 @@ def test_results_depend_neither_on_the_batch_nor_on_threads(digits):
 def test_it_explains_its_decisions(digits):
     images, labels = digits
     model = FewShotClassifier().fit(images[::2], labels[::2])
-    evidence = model.explain(images[1], n_examples=4)
+    evidence = model.explain(images[1], n_shown=4)
     assert len(evidence) == 4
     assert evidence[0].label == model.predict(images[1:2])[0]
     assert [each.share for each in evidence] == sorted((each.share for each in evidence), reverse=True)
@@ -141,6 +142,56 @@ def test_images_without_ink_are_refused():
     model = FewShotClassifier().fit([np.ones((9, 9)), np.tri(9)], [1, 2])
     with pytest.raises(ValueError, match=r"`X\[0\]` must not have negative mass"):
         model.predict([-np.ones((9, 9))])
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-30, 1e30, 1e100])
+def test_brightness_does_not_matter(digits, scale):
+    images, labels = digits[0][::5].astype(float), digits[1][::5]
+    model = FewShotClassifier().fit(images, labels)
+    assert_allclose(model.predict_proba(images * scale), model.predict_proba(images), atol=1e-5)
+
+
+def test_stretched_images_are_recognised(digits):
+    images, labels = digits[0][::10], digits[1][::10]
+    large = [np.kron(image, np.ones((6, 6))) for image in images]
+    model = FewShotClassifier().fit(large, labels)
+    for aspect in (2, 4, 8, 16):
+        stretched = [push_forward(image, np.diag([1, 1 / aspect]), shape=(168, 168)) for image in large]
+        assert_array_equal(model.predict(stretched), labels)
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was():
+    square, triangle = np.ones((20, 20)), np.tri(20)
+    model = FewShotClassifier()
+    with pytest.raises(ValueError, match="must have mass"):
+        model.fit([square, np.zeros((20, 20))], ["a", "b"])
+    with pytest.raises(NotFittedError):
+        model.predict([square])
+    model.fit([square, triangle], ["square", "triangle"])
+    with pytest.raises(ValueError, match="must have mass"):
+        model.fit([triangle, square, np.zeros((20, 20))], ["a", "b", "c"])
+    assert_array_equal(model.predict([square, triangle]), ["square", "triangle"])
+
+
+def test_parameters_that_are_set_later_take_effect_at_the_next_fit(digits):
+    images, labels = digits
+    model = FewShotClassifier().fit(images[::2], labels[::2])
+    expected = model.predict_proba(images[1::2])
+    model.set_params(n_angles=16, frame_size=20, n_classes=1, prior="upright")
+    assert_array_equal(model.predict_proba(images[1::2]), expected)
+
+
+def test_a_class_with_one_example_does_not_prevent_a_choice(digits):
+    images, labels = digits
+    model = FewShotClassifier().fit([*images, np.ones((28, 28))], [*labels, 10])
+    assert model.prior_ != MapPrior()
+
+
+def test_errors_name_the_image_among_many():
+    square, triangle = np.ones((9, 9)), np.tri(9)
+    model = FewShotClassifier().fit([square, triangle], [1, 2])
+    with pytest.raises(ValueError, match=r"`X\[280\]` must have mass"):
+        model.predict([square] * 280 + [0 * square] + [triangle] * 20)
 
 
 class FewShotOfRows(OfRows, FewShotClassifier):

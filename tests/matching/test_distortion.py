@@ -105,3 +105,14 @@ def test_turns_are_rotations_after_a_reflection():
     matrices = turn_matrices(np.array([0, 2, 8, 10]), 4)
     assert_allclose(matrices[:3], [np.eye(2), [[0, -1], [1, 0]], [[1, 0], [0, -1]]], atol=1e-15)
     assert_allclose(matrices[3], rotation(np.pi / 2) @ np.diag([1, -1]), atol=1e-15)
+
+
+def test_images_without_gradients_are_far_from_everything():
+    images = [np.zeros((4, 4), np.float32), *make_images(1)]
+    inside = np.array([[0.1, 0.0, 0.0], [0.0, 0.1, 0.0]])
+    pairs = np.array([(0, 0), (1, 0), (0, 1), (1, 1)])
+    maps = np.array([inside, make_maps(1)[0]])
+    distances, _ = _kernels.current().distortions(
+        images, images, pairs, maps[pairs[:, 0]], maps, side=28, reach=2.6, bending=Bending()
+    )
+    assert_array_equal(distances, [18, 18, 18, 0])

@@ -1,10 +1,14 @@
 """Best turns between descriptors, and the features of their maps."""
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from radoncdt import MapPrior, PointCloud, affine_distances, describe
+from radoncdt import MapPrior, PointCloud, _numpy, affine_distances, describe
+from radoncdt._interface import Maps
 from radoncdt.matching.turns import compute_map_features, find_turns
+
+pytestmark = pytest.mark.usefixtures("each_implementation")
 
 RNG = np.random.default_rng(0)
 CLOUDS = [PointCloud(RNG.normal(size=(12, 2)) @ RNG.normal(size=(2, 2))) for _ in range(40)]
@@ -30,3 +34,21 @@ def test_features_of_maps_explain_the_prices():
     expected = np.array([prior.aspect, prior.rotation, prior.mirror]) @ np.array(features)
     assert_allclose((priced**2 - free**2).ravel(), expected, atol=1e-15)
     assert set(features.mirror) == {0.0, 1.0}
+
+
+def test_turns_are_those_of_the_slow_kernel():
+    described = describe(CLOUDS, n_angles=16, n_levels=16)
+    prior = MapPrior(aspect=0.01, rotation=0.02, mirror=0.01)
+    _, found = find_turns(described, described, reflections=True, prior=prior.prices, n_jobs=1)
+    slow = np.empty_like(found)
+    _numpy.least_distances(
+        described.waves,
+        described.waves,
+        maps=Maps(True, None, prior.prices),
+        ascending=False,
+        rows=(0, 40),
+        columns=(0, 40),
+        distances=np.empty(found.shape),
+        turns=slow,
+    )
+    assert_array_equal(found, slow)

@@ -21,6 +21,7 @@ namespace radoncdt {
 namespace {
 
 constexpr Index WIDTH = LANES<float>;
+constexpr double BLANK = 18;  // distance of an image without gradients, about that of images without a common patch
 constexpr double MIN_WEIGHT = 1e-7;  // squared gradients below this do not take part in the polish
 
 // x ↦ (a x + b y + c, d x + e y + f)
@@ -62,19 +63,19 @@ public:
         return image_.reserve(side_ * side_) && blurred_.reserve(side_ * side_) && columns_.reserve(side_) &&
                lines_.reserve(side_) && moving_.reserve_zeros(planes) && fixed_.reserve_zeros(planes) &&
                differences_.reserve_zeros(3 * room) && sums_.reserve_zeros(room) && best_.reserve(side_ * room) &&
-               codes_.reserve(side_ * room);
+               codes_.reserve_zeros(side_ * room);
     }
 
-    void take_fixed(const Image& image, const Affine& map) { take(image, map, fixed_.data()); }
+    void take_fixed(const Image& image, const Affine& map) { fixed_is_blank_ = !take(image, map, fixed_.data()); }
 
     // The distance of an image to the fixed one. `map` leads from the frame to the image, and becomes the polished map
     // if that one is better.
     double compare(const Image& image, Affine& map) {
-        take(image, map, moving_.data());
+        if (!take(image, map, moving_.data()) || fixed_is_blank_) return BLANK;
         const double plain = match();
         if (!bending_.polish) return plain;
         const Affine polished = map.after(fit_displacements());
-        take(image, polished, moving_.data());
+        if (!take(image, polished, moving_.data())) return plain;
         const double better = match();
         if (!(better < plain)) return plain;
         map = polished;
@@ -85,6 +86,7 @@ private:
     Index side_, rows_, pitch_, blocks_;
     double reach_, step_;
     Bending bending_;
+    bool fixed_is_blank_ = false;
     Buffer<float> image_, blurred_, columns_, lines_, moving_, fixed_, differences_, sums_, best_, codes_;
 
     Index margin() const { return bending_.window + 1; }
@@ -93,10 +95,11 @@ private:
     // The coordinate of column j of the frame; that of row i is its negative.
     double place(Index j) const { return -reach_ + (static_cast<double>(j) + 0.5) * step_; }
 
-    void take(const Image& image, const Affine& map, float* gradients) {
+    // Sample an image and find its gradients. Returns false if all of them are 0.
+    bool take(const Image& image, const Affine& map, float* gradients) {
         sample(image, map);
         blur();
-        differentiate(gradients);
+        return differentiate(gradients);
     }
 
     // Interpolate an image bilinearly at the points of the frame; it is 0 beyond its edges.
@@ -145,7 +148,7 @@ private:
     }
 
     // Sobel gradients along rows and columns, divided by their joint norm. They are 0 on the border of the frame.
-    void differentiate(float* gradients) {
+    bool differentiate(float* gradients) {
         double total = 0;
         for (Index i = 1; i + 1 < side_; ++i) {
             const float *row = image_.data() + i * side_, *upper = row - side_, *lower = row + side_;
@@ -155,9 +158,9 @@ private:
                 along[j] = (upper[j + 1] - upper[j - 1]) + 2 * (row[j + 1] - row[j - 1]) + (lower[j + 1] - lower[j - 1]);
                 down[j] = (lower[j - 1] - upper[j - 1]) + 2 * (lower[j] - upper[j]) + (lower[j + 1] - upper[j + 1]);
             }
-            float some = 0;
-            for (Index j = 1; j + 1 < side_; ++j) some += along[j] * along[j] + down[j] * down[j];
-            total += static_cast<double>(some);
+            for (Index j = 1; j + 1 < side_; ++j) {
+                total += static_cast<double>(along[j]) * along[j] + static_cast<double>(down[j]) * down[j];
+            }
         }
         const float factor = total > 0 ? static_cast<float>(1 / std::sqrt(total)) : 0;
         for (Index i = 1; i + 1 < side_; ++i) {
@@ -165,6 +168,7 @@ private:
             float* down = along + plane();
             for (Index j = 1; j + 1 < side_; ++j) along[j] *= factor, down[j] *= factor;
         }
+        return total > 0;
     }
 
     // Find the best displacement of every patch, and return the sum of the squared differences and prices.
@@ -186,7 +190,7 @@ private:
         return total;
     }
 
-    // Compare all patches with those displaced by (dy, dx), and keep what is better than before.
+    // Compare all patches with those displaced by (dy, dx), and keep the better matches.
     void displace(Index dy, Index dx, float price, float code) {
         const Index room = blocks_ * WIDTH + 2 * WIDTH, origin = margin() - 1;
         for (Index i = 0; i < rows_; ++i) {  // squared differences of one row, and then the patches that end there
@@ -225,7 +229,7 @@ private:
             const float* down = along + plane();
             for (Index j = 0; j < side_; ++j) {
                 const double weight = static_cast<double>(along[j]) * along[j] + static_cast<double>(down[j]) * down[j];
-                if (weight < MIN_WEIGHT) continue;
+                if (!(weight >= MIN_WEIGHT)) continue;
                 const auto code = static_cast<Index>(codes_[i * room + j]);
                 const double to_right = static_cast<double>(code % n - window) * step_;
                 const double upwards = -static_cast<double>(code / n - window) * step_;

@@ -11,6 +11,7 @@ from radoncdt._typing import Floats
 
 __all__ = ["distortions", "find_gradients", "sample_frame"]
 
+_BLANK = 18.0  # distance of an image without gradients, about that of images without a common patch
 _MIN_WEIGHT = 1e-7  # squared gradients below this do not take part in the polish
 
 
@@ -30,12 +31,15 @@ def distortions(
     for k, (i, j) in enumerate(pairs):
         target = find_gradients(sample_frame(fixed[j], fixed_maps[j], side, reach))
         gradients = find_gradients(sample_frame(moving[i], maps[k], side, reach))
+        if not (gradients.any() and target.any()):
+            distances[k] = _BLANK
+            continue
         distances[k], displacements = _match(gradients, target, bending)
         if not bending.polish:
             continue
         polished = _compose(maps[k], _fit_displacements(gradients, displacements, reach, bending.ridge))
         gradients = find_gradients(sample_frame(moving[i], polished, side, reach))
-        better, _ = _match(gradients, target, bending)
+        better = _match(gradients, target, bending)[0] if gradients.any() else np.inf
         if better < distances[k]:
             distances[k], maps[k] = better, polished
     return distances, maps

@@ -1,5 +1,6 @@
 """A classifier for a few examples per class: register, bend, compare, vote."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,60 +17,48 @@ from radoncdt._typing import Floats
 from radoncdt._validation import ArgumentValueError
 from radoncdt.estimators.transformers import ImageEstimator
 from radoncdt.matching.descriptors import Descriptors, describe_batch
-from radoncdt.matching.distortion import compare_bent
-from radoncdt.matching.frames import Canvases, make_canvases
-from radoncdt.matching.prior import MapPrior, read_prior
+from radoncdt.matching.frames import make_canvases
+from radoncdt.matching.prior import PRIORS, MapPrior, read_prior
 from radoncdt.matching.registration import Registration
 from radoncdt.matching.settings import ROBUST, DescriptorSettings
-from radoncdt.matching.turns import compute_map_features, find_turns
+from radoncdt.matching.turns import find_turns
+from radoncdt.matching.votes import DEFAULT_BETA, Examples
 from radoncdt.measures import Batch
 
 __all__ = ["Evidence", "FewShotClassifier"]
 
 _MOMENTS = ("auto", "exact", "robust")
-_N_HELD_OUT = 150  # training images that are classified by the others, at most, to choose the parameters
+_MAX_HELD_OUT = 150  # training images that are classified by the others, at most, to choose the parameters
+_MIN_HELD_OUT = 4  # with fewer of them nothing is chosen
 _QUERIES_PER_CHUNK = 256  # images whose distances to all examples are kept at a time
-_FLOOR = 1e-3  # probability that is shared by all classes, so that none is impossible
 _MIN_GAIN = 2.0  # standard errors by which reflections or robust moments must be better than the simplest choice
 _MARGIN_WEIGHT = 0.1  # weight of the margin beside the accuracy in the choice of a prior
 
 # Values that are tried, from the simplest to the others.
 _ASPECTS, _ROTATIONS = (0.0, 0.002, 0.006, 0.02), (0.0, 0.003, 0.01, 0.03)
 _BENT_ASPECTS, _BENT_ROTATIONS = (0.0, 0.1, 0.3, 1.0), (0.0, 0.1, 0.3, 1.0)
-_BETAS = (5.0, 2.0, 3.5, 8.0)
+_BETAS = (DEFAULT_BETA, 2.0, 3.5, 8.0)
 
 
 class Evidence(NamedTuple):
     """An example that contributed to a decision."""
 
     example: int
-    """The number of the training image."""
+    """The index of the training image."""
     label: Any
+    """Its label."""
     share: float
     """Its share of all votes."""
     registration: Registration
     """The map from the image to the example, and their distortion distance."""
 
 
-class _Comparison(NamedTuple):
-    """Images compared with their candidates among the examples: n pairs."""
-
-    pairs: NDArray[np.intp]
-    distances: Floats
-    features: Floats  # (3, n): aspect, rotation and mirror of the maps
-    maps: Floats  # (n, 2, 3): from the frames of the examples to the canvases of the images
-
-
-class _Model(NamedTuple):
-    """Examples, as they are compared with images."""
-
-    settings: DescriptorSettings
-    descriptors: Descriptors
-    canvases: Canvases
+_Option = tuple[Descriptors, bool, MapPrior]
+"""Descriptors of the examples, whether images may be mirrored, and a prior."""
 
 
 class FewShotClassifier(ClassifierMixin, ImageEstimator):
-    """Classify images from a few examples per class, however they were moved and slightly bent.
+    """Classify images from a few examples per class, even if they were moved by affine maps and slightly bent.
 
     An image is registered with all examples by their descriptors. On frames of the whitened plane it is then compared
     with the nearest examples of the nearest classes, pixel by pixel, and small distortions are allowed. All these
@@ -79,7 +68,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
     ----------
     prior : "auto", "any", "upright", "photograph", MapPrior, or (aspect, rotation)
         Which maps from an image to an example are likely. "auto" chooses the prices of maps by leave-one-out on the
-        training images if every class has at least two, and otherwise means "any". With one example per class, say
+        training images of classes that have at least two, and without any means "any". With one example per class, say
         "upright" for characters and symbols that are hardly rotated, and "photograph" if they may be rotated but hardly
         stretched.
     reflections : bool or "auto"
@@ -160,7 +149,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         y : array (n,)
             The labels, at least two different ones.
         """
-        self._check_parameters()
+        bending = self._check_parameters()
         batch = read_measures(self._read(X, reset=True))
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
@@ -169,212 +158,178 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         check_classification_targets(labels)
         if len(labels) != len(batch):
             raise ArgumentValueError("y", f"must have one label per image, {len(batch)}, got {len(labels)}")
-        self.classes_, self._codes = np.unique(labels, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ArgumentValueError("y", f"must have at least two classes, got one class, {self.classes_[0]!r}")
-        can_choose = bool(np.bincount(self._codes).min() >= 2)
-        self._choose_registration(batch, can_choose)
-        self._choose_votes(can_choose)
+        classes, codes = np.unique(labels, return_inverse=True)
+        if len(classes) < 2:
+            raise ArgumentValueError("y", f"must have at least two classes, got one class, {classes[0]!r}")
+        held_out = _hold_out(codes)
+        descriptors, reflections, prior = self._choose_registration(batch, codes, held_out)
+        canvases = make_canvases(batch, descriptors, self.frame_size, self.n_jobs)
+        counts = self.frame_size, bending, self.n_classes, self.n_examples
+        examples = Examples(descriptors, canvases, codes, *counts, reflections, prior)
+        self._examples = self._choose_votes(examples, held_out)
+        self.classes_ = classes
+        self.moments_, self.reflections_ = descriptors.settings.moments, reflections
+        self.prior_, self.beta_ = self._examples.prior, self._examples.beta
         return self
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
-        """Compute the probabilities (n, n_classes) of the classes, in the order of `classes_`."""
+        """Compute the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array (n, H, W), list of images and PointClouds, or table (n, H · W)
+
+        Returns
+        -------
+        float64 array (n, n_classes)
+            In the order of `classes_`.
+        """
         check_is_fitted(self)
         batch = read_measures(self._read(X, reset=False))
-        found = [self._vote(self._compare(*chunk), len(chunk[0])) for chunk in self._describe_chunks(batch)]
+        for i in range(len(batch)):
+            batch.check_measure(i)
+        found = []
+        for start in range(0, len(batch), _QUERIES_PER_CHUNK):
+            items = batch.items[start : start + _QUERIES_PER_CHUNK]
+            described = self._examples.describe(Batch(items, (len(items),), batch.name), self.n_jobs)
+            found.append(self._examples.vote(self._examples.compare(*described, self.n_jobs), len(items)))
         return np.concatenate(found)
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
-        """Predict the most probable class of every image; ties go to the first in `classes_`."""
+        """Predict the most probable class of every image; ties go to the first in `classes_`.
+
+        Parameters
+        ----------
+        X : array (n, H, W), list of images and PointClouds, or table (n, H · W)
+
+        Returns
+        -------
+        array (n,)
+        """
         probabilities = self.predict_proba(X)
         labels: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
         return labels
 
-    def explain(self, image: Any, n_examples: int = 5) -> list[Evidence]:
+    def explain(self, image: Any, n_shown: int = 5) -> list[Evidence]:
         """Return the examples that contributed most to the decision about one image, with the maps to them.
 
-        ``radoncdt.plot.overlay(image, example, evidence.registration)`` shows an image over an example.
+        Parameters
+        ----------
+        image : array (H, W) or PointCloud
+        n_shown : int
+            The largest number of examples to return.
+
+        Returns
+        -------
+        list of Evidence
+            The most important one first. ``radoncdt.plot.overlay(image, example, evidence.registration)`` shows the
+            image over the example.
         """
         check_is_fitted(self)
         batch = read_measures(Batch.read_one(image, "image"), "image")
-        _validation.check_count(n_examples, "n_examples", 1)
-        (descriptors, canvases) = next(self._describe_chunks(batch))
-        found = self._compare(descriptors, canvases)
-        votes = self._weigh(found)
+        _validation.check_count(n_shown, "n_shown", 1)
+        examples = self._examples
+        descriptors, canvases = examples.describe(batch, self.n_jobs)
+        found = examples.compare(descriptors, canvases, self.n_jobs)
+        votes = examples.weigh(found)
         votes /= votes.sum()
-        chosen = np.argsort(-votes, kind="stable")[:n_examples]
         return [
             Evidence(
                 int(found.pairs[k, 1]),
-                self.classes_[self._codes[found.pairs[k, 1]]],
+                self.classes_[examples.codes[found.pairs[k, 1]]],
                 float(votes[k]),
-                self._make_registration(descriptors, canvases, found, int(k)),
+                examples.make_registration(descriptors, canvases, found, int(k)),
             )
-            for k in chosen
+            for k in np.argsort(-votes, kind="stable")[:n_shown]
         ]
 
     # ------------------------------------------------------------ choices
 
-    def _check_parameters(self) -> None:
+    @property
+    def _chooses_prior(self) -> bool:
+        return isinstance(self.prior, str) and self.prior == "auto"
+
+    def _check_parameters(self) -> Bending:
+        """Check all parameters, and return how much images may bend."""
         _threads.check_n_jobs(self.n_jobs)
         _validation.check_choice(self.moments, "moments", _MOMENTS)
         if self.reflections != "auto":
             _validation.check_instance(self.reflections, "reflections", bool)
-        if self.prior != "auto":
+        if not self._chooses_prior:
             read_prior(self.prior)
-        side = _validation.check_count(self.frame_size, "frame_size", 8, 1024)
-        window = (2 if side <= 28 else 3) if self.window is None else self.window
-        self._bending = Bending(window=_validation.check_count(window, "window", 0, side // 2))
+        side = _validation.check_count(self.frame_size, "frame_size", 8, 256)
         for name in ("n_classes", "n_examples"):
             _validation.check_count(getattr(self, name), name, 1)
+        window = (2 if side <= 28 else 3) if self.window is None else self.window
+        return Bending(window=_validation.check_count(window, "window", 0, 8))
 
-    def _choose_registration(self, batch: Batch, can_choose: bool) -> None:
+    def _choose_registration(
+        self, batch: Batch, codes: NDArray[np.intp], held_out: NDArray[np.intp]
+    ) -> tuple[Descriptors, bool, MapPrior]:
         """Choose moments, reflections and the prices of maps by the nearest neighbours of held-out examples."""
-        held_out = np.sort(np.random.default_rng(0).permutation(len(batch))[:_N_HELD_OUT])
         every_moments = ("exact", "robust") if self.moments == "auto" else (self.moments,)
-        every_reflections = (False, True) if self.reflections == "auto" else (self.reflections,)
-        if not can_choose:
+        every_reflections = (False, True) if self.reflections == "auto" else (bool(self.reflections),)
+        if not len(held_out):
             every_moments, every_reflections = every_moments[:1], every_reflections[:1]
-        models = {moments: self._make_model(batch, moments) for moments in every_moments}
-        given = MapPrior() if self.prior == "auto" else read_prior(self.prior)
-        options = [(moments, mirror, given) for moments in every_moments for mirror in every_reflections]
-        chosen = self._choose_option(models, options, held_out, _MIN_GAIN)
-        if self.prior == "auto" and can_choose:
+        described = []
+        for moments in every_moments:
+            robust = ROBUST if moments == "robust" else {}
+            settings = DescriptorSettings(self.n_angles, self.n_levels, **robust)
+            described.append(describe_batch(batch, settings, self.n_jobs).astype(np.float32))
+        given = PRIORS["any"] if self._chooses_prior else read_prior(self.prior)
+        options = [(each, mirror, given) for each in described for mirror in every_reflections]
+        chosen = self._choose_option(options, codes, held_out, _MIN_GAIN)
+        if self._chooses_prior and len(held_out):
             priors = [MapPrior(aspect=aspect, rotation=rotation) for aspect in _ASPECTS for rotation in _ROTATIONS]
-            chosen = self._choose_option(models, [(*chosen[:2], prior) for prior in priors], held_out, 0.0)
-        self.moments_, self.reflections_, self.prior_ = chosen
-        self._model = models[self.moments_]
-        self._held_out = held_out
+            chosen = self._choose_option([(*chosen[:2], prior) for prior in priors], codes, held_out, 0.0)
+        return chosen
 
     def _choose_option(
-        self, models: dict[str, _Model], options: list[Any], held_out: NDArray[np.intp], min_gain: float
-    ) -> Any:
+        self, options: list[_Option], codes: NDArray[np.intp], held_out: NDArray[np.intp], min_gain: float
+    ) -> _Option:
         """Return the best option; one that is not the first must gain more than `min_gain` standard errors."""
         if len(options) == 1:
             return options[0]
-        scores = np.array([self._score(models[moments], mirror, prior, held_out) for moments, mirror, prior in options])
+        scores = np.array([self._score(option, codes, held_out) for option in options])
         gains = scores - scores[0]
         errors = gains.std(axis=1, ddof=1) / np.sqrt(gains.shape[1])
         accepted = np.where(gains.mean(axis=1) > min_gain * errors, gains.mean(axis=1), 0.0)
         return options[int(accepted.argmax())]
 
-    def _score(self, model: _Model, reflections: bool, prior: MapPrior, held_out: NDArray[np.intp]) -> Floats:
+    def _score(self, option: _Option, codes: NDArray[np.intp], held_out: NDArray[np.intp]) -> Floats:
         """Return how well the other examples classify each held-out one: right or wrong, and the margin."""
-        descriptors = model.descriptors
+        descriptors, reflections, prior = option
         distances, _ = find_turns(
             descriptors[held_out], descriptors, reflections=reflections, prior=prior.prices, n_jobs=self.n_jobs
         )
         squares = np.maximum(distances**2, 1e-6)
         squares[np.arange(len(held_out)), held_out] = np.inf
-        is_same = self._codes[held_out][:, None] == self._codes
+        is_same = codes[held_out][:, None] == codes
         same, other = (np.where(chosen, squares, np.inf).min(axis=1) for chosen in (is_same, ~is_same))
         return (same < other) + _MARGIN_WEIGHT * np.clip(np.log(other / same), -1, 1)
 
-    def _choose_votes(self, can_choose: bool) -> None:
+    def _choose_votes(self, examples: Examples, held_out: NDArray[np.intp]) -> Examples:
         """Choose the sharpness of the votes, and the prices of maps in them, by the likelihood of held-out examples."""
-        self.beta_ = _BETAS[0]
-        if not can_choose:
-            return
-        model, held_out = self._model, self._held_out
-        found = self._compare(model.descriptors[held_out], model.canvases[held_out], exclude=held_out)
-        auto = self.prior == "auto"
-        best = np.inf
-        for beta in _BETAS:
-            for aspect in _BENT_ASPECTS if auto else (self.prior_.bent_aspect,):
-                for rotation in _BENT_ROTATIONS if auto else (self.prior_.bent_rotation,):
-                    prior = MapPrior(**{**vars(self.prior_), "bent_aspect": aspect, "bent_rotation": rotation})
-                    votes = self._vote(found, len(held_out), beta=beta, prior=prior)
-                    loss = -np.log(votes[np.arange(len(held_out)), self._codes[held_out]]).mean()
-                    if loss < best - 1e-9:
-                        best, chosen = loss, (beta, prior)
-        self.beta_, self.prior_ = chosen
-
-    # ------------------------------------------------------------ comparisons
-
-    def _make_model(self, batch: Batch, moments: str) -> _Model:
-        settings = DescriptorSettings(self.n_angles, self.n_levels, **(ROBUST if moments == "robust" else {}))
-        return _Model(settings, *self._describe(batch, settings))
-
-    def _describe(self, batch: Batch, settings: DescriptorSettings) -> tuple[Descriptors, Canvases]:
-        descriptors = describe_batch(batch, settings, self.n_jobs).astype(np.float32)
-        return descriptors, make_canvases(batch, descriptors, self.frame_size, self.n_jobs)
-
-    def _describe_chunks(self, batch: Batch) -> Any:
-        for start in range(0, len(batch), _QUERIES_PER_CHUNK):
-            items = batch.items[start : start + _QUERIES_PER_CHUNK]
-            yield self._describe(Batch(items, (len(items),), batch.name), self._model.settings)
-
-    def _compare(
-        self, descriptors: Descriptors, canvases: Canvases, exclude: NDArray[np.intp] | None = None
-    ) -> _Comparison:
-        """Compare images with their candidates; image i is not compared with example exclude[i]."""
-        model = self._model
-        distances, turns = find_turns(
-            descriptors,
-            model.descriptors,
-            reflections=bool(self.reflections_),
-            prior=self.prior_.prices,
-            n_jobs=self.n_jobs,
+        if not len(held_out):
+            return examples
+        found = examples.compare(
+            examples.descriptors[held_out], examples.canvases[held_out], self.n_jobs, exclude=held_out
         )
-        if exclude is not None:
-            distances[np.arange(len(exclude)), exclude] = np.inf
-        chosen = [self._choose_candidates(row) for row in distances]
-        counts = [len(each) for each in chosen]
-        pairs = np.stack([np.repeat(np.arange(len(chosen)), counts), np.concatenate(chosen)], axis=1)
-        pair_turns = turns[pairs[:, 0], pairs[:, 1]]
-        bent = compare_bent(
-            canvases,
-            model.canvases,
-            pairs,
-            pair_turns,
-            self.n_angles,
-            side=self.frame_size,
-            bending=self._bending,
-            n_jobs=self.n_jobs,
-        )
-        features = compute_map_features(descriptors, model.descriptors, pairs, pair_turns)
-        return _Comparison(pairs, bent.distances, np.array(features), bent.maps)
+        priors = [examples.prior]
+        if self._chooses_prior:
+            prices = [(aspect, rotation) for aspect in _BENT_ASPECTS for rotation in _BENT_ROTATIONS]
+            priors = [
+                replace(examples.prior, bent_aspect=aspect, bent_rotation=rotation) for aspect, rotation in prices
+            ]
+        every = [replace(examples, beta=beta, prior=prior) for beta in _BETAS for prior in priors]
+        own = np.arange(len(held_out)), examples.codes[held_out]
+        losses = [-np.log(each.vote(found, len(held_out))[own]).mean() for each in every]
+        return every[int(np.argmin(np.round(losses, 9)))]
 
-    def _choose_candidates(self, distances: Floats) -> NDArray[np.intp]:
-        """Return the nearest examples of the nearest classes."""
-        order = np.argsort(distances, kind="stable")
-        order = order[np.isfinite(distances[order])]
-        codes = self._codes[order]
-        by_class = np.argsort(codes, kind="stable")
-        starts = np.flatnonzero(np.diff(codes[by_class], prepend=-1))
-        ranks = np.empty(len(codes), np.intp)  # of each example among those of its class
-        ranks[by_class] = np.arange(len(codes)) - np.repeat(starts, np.diff(starts, append=len(codes)))
-        nearest = codes[np.sort(by_class[starts])[: self.n_classes]]
-        chosen: NDArray[np.intp] = order[(ranks < self.n_examples) & np.isin(codes, nearest)]
-        return chosen
 
-    def _weigh(self, found: _Comparison, beta: float | None = None, prior: MapPrior | None = None) -> Floats:
-        """Return the vote of every pair, relative to the largest of the same image."""
-        beta, prior = self.beta_ if beta is None else beta, self.prior_ if prior is None else prior
-        prices = np.array([prior.bent_aspect, prior.bent_rotation, prior.bent_mirror]) @ found.features
-        costs = found.distances + prices
-        least = np.full(int(found.pairs[:, 0].max()) + 1, np.inf)
-        np.minimum.at(least, found.pairs[:, 0], costs)
-        votes: Floats = np.exp(-beta * (costs - least[found.pairs[:, 0]]))
-        return votes
-
-    def _vote(self, found: _Comparison, n: int, *, beta: float | None = None, prior: MapPrior | None = None) -> Floats:
-        """Return the probabilities (n, n_classes) of the classes of n images."""
-        shares = np.zeros((n, len(self.classes_)))
-        np.add.at(shares, (found.pairs[:, 0], self._codes[found.pairs[:, 1]]), self._weigh(found, beta, prior))
-        shares /= shares.sum(axis=1, keepdims=True)
-        return (1 - _FLOOR) * shares + _FLOOR / len(self.classes_)
-
-    def _make_registration(
-        self, descriptors: Descriptors, canvases: Canvases, found: _Comparison, k: int
-    ) -> Registration:
-        """Return the map from the image of a pair to its example, as the comparison found it."""
-        i, j = found.pairs[k].tolist()
-        model, to_pixels = self._model, canvases.canvases[i].to_pixels
-        back = np.linalg.inv(to_pixels[:, :2])
-        frame = back @ found.maps[k]
-        frame[:, 2] -= back @ to_pixels[:, 2]  # from the frame of the example to the plane of the image
-        matrix = model.canvases.roots[j] @ np.linalg.inv(frame[:, :2])
-        shift = model.canvases.means[j] - matrix @ frame[:, 2]
-        frames = tuple(map(tuple, (descriptors.frames[i].tolist(), model.descriptors.frames[j].tolist())))
-        return Registration(matrix, shift, float(found.distances[k]), bool(np.linalg.det(matrix) < 0), frames=frames)  # type: ignore[arg-type]
+def _hold_out(codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Choose examples to classify by the others: some whose class has several, or none if there are too few."""
+    several = np.flatnonzero(np.bincount(codes)[codes] >= 2)
+    chosen = np.sort(np.random.default_rng(0).permutation(len(codes))[:_MAX_HELD_OUT])
+    chosen = chosen[np.isin(chosen, several)]
+    return chosen if len(chosen) >= _MIN_HELD_OUT else chosen[:0]

@@ -250,7 +250,7 @@ class AffineNeighborsClassifier(ClassifierMixin, _Neighbors):
         outvote all others.
     reflections, n_angles, n_levels, moments, nu, trim, image_shape, n_jobs
         As in `AffineNeighbors`.
-    max_aspect, max_shear, max_scale, similarity
+    max_aspect, max_shear, max_scale, similarity, prior
         As in `AffineNeighbors`. Neighbours that no plausible map leads to have no vote. An image without any other
         neighbour gets the shares of the classes among the entries, with a warning.
 

@@ -2,7 +2,7 @@
 
 The distance is the root mean square difference of the NR-CDTs along whitened directions, at the best rotation by whole
 steps of the circle, with or without a reflection. It is a sliced Wasserstein distance of the whitened measures, modulo
-rotations. It is symmetric and satisfies the triangle inequality, unless maps are limited.
+rotations. It is symmetric and satisfies the triangle inequality, unless maps are limited or have a price.
 """
 
 import itertools

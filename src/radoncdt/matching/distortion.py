@@ -48,7 +48,6 @@ def compare_bent(
     pairs = np.ascontiguousarray(pairs[order], np.int64)
     matrices = turn_matrices(turns[order], n_angles)
     moving_maps = moving.maps(pairs[:, 0], np.swapaxes(matrices, 1, 2))  # the inverse of a turn is its transpose
-    fixed_maps = fixed.maps(np.arange(len(fixed)))
     distances, maps = np.empty(len(pairs)), np.empty((len(pairs), 2, 3))
     kernels, moving_pixels, fixed_pixels = _kernels.current(), moving.pixels, fixed.pixels
 
@@ -60,7 +59,7 @@ def compare_bent(
             [fixed_pixels[j] for j in targets],
             np.stack([mover, target], axis=1),
             moving_maps[some],
-            fixed_maps[targets],
+            fixed.maps(targets),
             side=side,
             reach=REACH,
             bending=bending,

@@ -8,8 +8,9 @@ where ψ is the angle of the rotation in the polar decomposition of the map, and
 Prices are not negative, so that lower bounds of distances stay valid, and the search stays exact.
 """
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+
+import numpy as np
 
 from radoncdt import _validation
 from radoncdt._interface import Prior
@@ -31,7 +32,12 @@ class MapPrior:
     mirror : float
         Price of mirroring, added to the squared distance.
     bent_aspect, bent_rotation, bent_mirror : float
-        The same for the distortion distance of registered images.
+        The same for the distortion distance of registered images, which only `FewShotClassifier` uses.
+
+    Notes
+    -----
+    The rotation of a map that mirrors is that of the map after a reflection of x. A mirror image left to right is
+    therefore upright, and one upside down is rotated by 180°.
 
     Examples
     --------
@@ -76,7 +82,7 @@ def read_prior(prior: object, name: str = "prior") -> MapPrior:
         return prior
     if isinstance(prior, str):
         return PRIORS[_validation.check_choice(prior, name, PRIORS)]
-    if isinstance(prior, Sequence) and len(prior) == 2:
+    if isinstance(prior, (tuple, list, np.ndarray)) and len(prior) == 2:
         return MapPrior(aspect=prior[0], rotation=prior[1])
     raise ArgumentTypeError(
         name,

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import _kernels, _threads
-from radoncdt._geometry import inverse_square_root, square_root
+from radoncdt._geometry import square_roots
 from radoncdt._interface import Maps, Prior
 from radoncdt._typing import Floats
 from radoncdt.matching.affine_distance import PAIR_WORK
@@ -40,7 +40,7 @@ def find_turns(
 
 
 class MapFeatures(NamedTuple):
-    """What the bent part of a prior prices, each (n,)."""
+    """Features of maps that the ``bent_`` prices of a prior multiply, each (n,)."""
 
     aspect: Floats  # squared logarithm of the ratio of the two scales
     rotation: Floats  # 1 − cos ψ
@@ -51,10 +51,9 @@ def compute_map_features(
     first: Descriptors, second: Descriptors, pairs: NDArray[np.intp], turns: NDArray[np.int64]
 ) -> MapFeatures:
     """Return the features of the maps that belong to turns (n,) of pairs (n, 2)."""
-    inverses = np.array([inverse_square_root(each) for each in first.covariances])
-    roots = np.array([square_root(each) for each in second.covariances])
+    roots, inverses = square_roots(second.covariances[pairs[:, 1]]), square_roots(first.covariances[pairs[:, 0]])
     n_angles = first.settings.n_angles
-    matrices = roots[pairs[:, 1]] @ turn_matrices(turns, n_angles) @ inverses[pairs[:, 0]]
+    matrices = roots @ turn_matrices(turns, n_angles) @ np.linalg.inv(inverses)
     mirrored = turns >= 2 * n_angles
     matrices[mirrored, :, 0] *= -1
     scales = np.linalg.svd(matrices, compute_uv=False)

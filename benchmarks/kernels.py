@@ -19,7 +19,7 @@ from benchmarks.images import KINDS
 from benchmarks.report import Row, run_parts
 from benchmarks.timing import time_interleaved
 from radoncdt import _kernels
-from radoncdt._interface import Kernels, Limits
+from radoncdt._interface import Bending, Kernels, Limits, Maps, Prior
 from radoncdt.directions import Directions
 
 SIDE, N_ANGLES, N_LEVELS = 256, 128, 64
@@ -62,7 +62,9 @@ def _make_calls(kernels: Kernels) -> dict[str, Callable[[], object]]:
     points, shares = rng.normal(size=(2, 3000)), rng.random((1, 3000))
     quantiles = np.sort(rng.normal(size=(N_ANGLES, N_LEVELS)))
     waves = radoncdt.describe([mark.image() for mark in radoncdt.datasets.watermarks(40)]).waves
-    pairs: dict[str, Any] = {"reflections": True, "limits": None}
+    images = [mark.image() for mark in radoncdt.datasets.watermarks(10)]
+    near = np.array([(i, j) for i in range(10) for j in range(10)])
+    frames = np.tile([[SIDE / 16, 0.0, 0.0], [0.0, SIDE / 16, 0.0]], (100, 1, 1))
     every, order, free = np.zeros(40), np.arange(40), np.full(5, np.inf)
     base = 50 * rng.normal(size=(1000, 2))
     terms, some = np.column_stack([base, np.ones(1000)]), np.arange(0, 1000, 4)
@@ -81,17 +83,17 @@ def _make_calls(kernels: Kernels) -> dict[str, Callable[[], object]]:
         "least_distances": partial(
             kernels.least_distances,
             *(waves, waves),
-            **pairs,
+            maps=Maps(),
             ascending=False,
             rows=(0, 40),
             columns=(0, 40),
             distances=np.empty((40, 40)),
         ),
-        "within": partial(kernels.within, waves, 3, waves, **pairs, bounds=every, left_out=-1, radius=1.0),
+        "within": partial(kernels.within, waves, 3, waves, maps=Maps(), bounds=every, left_out=-1, radius=1.0),
         "nearest": partial(
             kernels.nearest,
             *(waves, 3, waves),
-            **pairs,
+            maps=Maps(),
             bounds=every,
             order=order,
             left_out=3,
@@ -100,6 +102,18 @@ def _make_calls(kernels: Kernels) -> dict[str, Callable[[], object]]:
         ),
         "plausible_turns": partial(
             kernels.plausible_turns, np.array([1, 0.2, 2]), np.array([2, 0.1, 1.0]), Limits(3.0, 0.5, 4.0), 64
+        ),
+        "least_distances with a prior": partial(
+            kernels.least_distances,
+            *(waves, waves),
+            maps=Maps(prior=Prior(0.006, 0.03)),
+            ascending=False,
+            rows=(0, 40),
+            columns=(0, 40),
+            distances=np.empty((40, 40)),
+        ),
+        "distortions of 100 pairs, 28 × 28 points": partial(
+            kernels.distortions, images, images, near, frames, frames[:10], side=28, reach=2.6, bending=Bending()
         ),
         "fit": partial(
             kernels.fit, np.zeros((1000, 2)), terms, some, base + 1, some, coefficients=np.eye(3)[:, :2], **fitted

@@ -18,6 +18,7 @@ __all__ = [
     "inverse_square_root",
     "rotation",
     "square_root",
+    "square_roots",
     "whiten_directions",
 ]
 
@@ -52,6 +53,15 @@ def square_root(covariance: Floats) -> Floats:
     (xx, xy), (_, yy) = covariance / size
     root = np.sqrt(xx * yy - xy * xy)
     result: Floats = np.sqrt(size / (1 + 2 * root)) * np.array([[xx + root, xy], [xy, yy + root]])
+    return result
+
+
+def square_roots(covariances: Floats) -> Floats:
+    """Symmetric square roots of covariances (n, 2, 2); see `square_root`."""
+    sizes = np.trace(covariances, axis1=-2, axis2=-1)[:, None, None]
+    scaled = covariances / sizes
+    roots = np.sqrt(scaled[:, :1, :1] * scaled[:, 1:, 1:] - scaled[:, :1, 1:] * scaled[:, :1, 1:])
+    result: Floats = np.sqrt(sizes / (1 + 2 * roots)) * (scaled + roots * np.eye(2))
     return result
 
 

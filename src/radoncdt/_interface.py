@@ -18,9 +18,12 @@ __all__ = [
     "NEGATIVE",
     "NOT_FINITE",
     "UNSETTLED",
+    "Bending",
     "Images",
     "Kernels",
     "Limits",
+    "Maps",
+    "Prior",
     "Waves",
     "precision",
 ]
@@ -52,6 +55,40 @@ class Limits(NamedTuple):
     """Largest deviation, in radians, of the angle between the images of the axes from a right angle."""
     scale: float
     """Largest change of size: the geometric mean of the two scales is between 1/scale and scale."""
+
+
+class Prior(NamedTuple):
+    """The price of a map, which is added to the squared distance."""
+
+    aspect: float = 0.0
+    """Price of the squared logarithm of the ratio of the two scales."""
+    rotation: float = 0.0
+    """Price of 1 − cos ψ; ψ is the angle of the rotation in the polar decomposition, after mirroring x, if any."""
+    mirror: float = 0.0
+    """Price of mirroring."""
+
+
+class Maps(NamedTuple):
+    """The maps that a comparison of descriptors admits."""
+
+    reflections: bool = True
+    limits: Limits | None = None
+    """None if all maps are plausible."""
+    prior: Prior | None = None
+    """None if maps have no price."""
+
+
+class Bending(NamedTuple):
+    """How much an image may bend when it is compared with another."""
+
+    window: int = 2
+    """Largest displacement of a patch, in points of the frame along x and along y."""
+    price: float = 3e-4
+    """Price of a displacement per squared point; the gradients of an image have norm 1."""
+    ridge: float = 0.02
+    """Ridge of the affine map that is fitted to the displacements, as a share of the sum of the weights."""
+    polish: bool = True
+    """Whether the image is also compared after this map."""
 
 
 class Waves(NamedTuple):
@@ -141,17 +178,19 @@ class Kernels(Protocol):
         x: Waves,
         y: Waves,
         *,
-        reflections: bool,
-        limits: Limits | None,
+        maps: Maps,
         ascending: bool,
         rows: tuple[int, int],
         columns: tuple[int, int],
         distances: Floats,
+        turns: NDArray[np.int64] | None = None,
     ) -> None:
         """Root mean square distances, at the best turns, of descriptors of x in `rows` to those of y in `columns`.
 
-        They are written into `distances` (len(x), len(y)). With `ascending`, only pairs whose column is larger than
-        their row are compared. Without limits all maps are plausible.
+        They are written into `distances` (len(x), len(y)), and the turns into `turns`, of the same shape: s steps of
+        the circle, 2·n_angles + s if mirrored, or −1 if none is plausible. With a prior, the distance is the root of
+        the mean square difference plus the price. With `ascending`, only pairs whose column is larger than their row
+        are compared.
         """
 
     def plausible_turns(self, moving: Floats, fixed: Floats, limits: Limits, n_angles: int) -> Floats:
@@ -166,8 +205,7 @@ class Kernels(Protocol):
         i: int,
         y: Waves,
         *,
-        reflections: bool,
-        limits: Limits | None,
+        maps: Maps,
         bounds: Floats,
         left_out: int,
         radius: float,
@@ -183,8 +221,7 @@ class Kernels(Protocol):
         i: int,
         y: Waves,
         *,
-        reflections: bool,
-        limits: Limits | None,
+        maps: Maps,
         bounds: Floats,
         order: NDArray[np.intp],
         left_out: int,
@@ -196,6 +233,28 @@ class Kernels(Protocol):
         They are written into `distances` and `numbers`, as many as these arrays hold; unused elements keep their
         values. `bounds` are lower bounds of the distances, ascending in `order`. Equal distances are in the order of
         the numbers. Descriptors that no plausible turn reaches, and number `left_out`, are omitted.
+        """
+
+    def distortions(
+        self,
+        moving: Images,
+        fixed: Images,
+        pairs: NDArray[np.intp],
+        moving_maps: Floats,
+        fixed_maps: Floats,
+        *,
+        side: int,
+        reach: float,
+        bending: Bending,
+    ) -> tuple[Floats, Floats]:
+        """Distortion distances (n,) of pairs (n, 2) of images, and the maps (n, 2, 3) that attain them.
+
+        A pair consists of the numbers of a moving and a fixed image. Both are sampled on a frame of side × side points
+        over [−reach, reach]²; the maps lead from there to the pixels, in the coordinates of `radoncdt.measures`:
+        `moving_maps` (n, 2, 3) for every pair, `fixed_maps` for every fixed image. After a binomial blur, every 3 × 3
+        patch of the gradients of the moving image takes the best patch of the fixed one within the window. The distance
+        is the sum of the squared differences and the prices. With a polish, it is the smaller one of two distances. It
+        is 18 if an image has no gradients on the frame.
         """
 
     def fit(

@@ -40,7 +40,7 @@ using namespace radoncdt;
     KERNEL(int, back_project_##SUFFIX,                                                                                 \
            (const T*, const double*, Index, const double*, const double*, Index, Index, Index, T*))                    \
     KERNEL(int, least_distances_##SUFFIX,                                                                              \
-           (const Waves*, const Waves*, const Matching*, int, Index, Index, Index, Index, Index, double*))             \
+           (const Waves*, const Waves*, const Matching*, int, Index, Index, Index, Index, Index, double*, Index*))     \
     KERNEL(int, within_##SUFFIX,                                                                                       \
            (const Waves*, Index, const Waves*, Index, const Matching*, const double*, Index, double, double*))         \
     KERNEL(int, nearest_##SUFFIX,                                                                                      \
@@ -58,6 +58,9 @@ using namespace radoncdt;
            (Index, Index, const double*, const double*, int, Index, const double*, const double*, int, double,         \
             double*))                                                                                                  \
     KERNEL(int, plausible_turns, (const double*, const double*, const Limits*, Index, double*))                        \
+    KERNEL(int, distortions,                                                                                           \
+           (const Image*, const Image*, Index, const Index*, double*, const double*, Index, double, const Bending*,     \
+            double*))                                                                                                  \
     KERNEL(int, fit,                                                                                                   \
            (Index, Index, const double*, const double*, Index, const double*, Index, const Index*, Index,              \
             const Index*, const double*, double, double, Index, double*, double*))                                     \
@@ -988,6 +991,37 @@ auto plausible(const double* moving, const double* fixed, const Limits& limits, 
     return std::tuple(angles);
 }
 
+// Σ^{1/2} of a covariance xx, xy, yy.
+std::array<double, 4> square_root(const double* covariance) {
+    const double size = covariance[0] + covariance[2];
+    const double xx = covariance[0] / size, xy = covariance[1] / size, yy = covariance[2] / size;
+    const double root = std::sqrt(xx * yy - xy * xy), scale = std::sqrt(size / (1 + 2 * root));
+    return {scale * (xx + root), scale * xy, scale * xy, scale * (yy + root)};
+}
+
+// The price of the map of a turn, from the map itself.
+double slow_price(const double* moving, const double* fixed, const Prior& prior, Index turn, Index n_angles) {
+    const bool mirrored = turn >= 2 * n_angles;
+    const double angle = PI * static_cast<double>(turn) / static_cast<double>(n_angles), sign = mirrored ? -1 : 1;
+    const auto root = square_root(fixed), other = square_root(moving);
+    const double determinant = other[0] * other[3] - other[1] * other[2];
+    const double inverse[] = {other[3] / determinant, -other[1] / determinant, -other[2] / determinant,
+                              other[0] / determinant};
+    const double c = std::cos(angle), s = std::sin(angle), turned[] = {c, -sign * s, s, sign * c};
+    const auto multiply = [](const double* a, const double* b) {
+        return std::array<double, 4>{a[0] * b[0] + a[1] * b[2], a[0] * b[1] + a[1] * b[3], a[2] * b[0] + a[3] * b[2],
+                                     a[2] * b[1] + a[3] * b[3]};
+    };
+    auto map = multiply(root.data(), multiply(turned, inverse).data());
+    if (mirrored) map[0] = -map[0], map[2] = -map[2];
+    // (a, b; c, d): sum and difference of the singular values
+    const double sum = std::hypot(map[0] + map[3], map[2] - map[1]);
+    const double difference = std::hypot(map[0] - map[3], map[2] + map[1]);
+    const double aspect = std::log((sum + difference) / (sum - difference));
+    const double price = prior.aspect * aspect * aspect + prior.rotation * (1 - (map[0] + map[3]) / sum);
+    return price + (mirrored ? prior.mirror : 0);
+}
+
 // The root mean square distance at the best of all plausible turns, found by trying all of them.
 template <class T>
 double slow_distance(const Descriptors<T>& x, Index i, const Descriptors<T>& y, Index j, const Matching& matching) {
@@ -1001,6 +1035,11 @@ double slow_distance(const Descriptors<T>& x, Index i, const Descriptors<T>& y, 
     for (Index turn = 0; turn < (matching.reflections ? 4 : 2) * n; ++turn) {
         if (std::isnan(allowed[static_cast<std::size_t>(turn)])) continue;
         double sum = 0;
+        if (matching.prior) {
+            sum = slow_price(&x.covariances[static_cast<std::size_t>(3 * i)],
+                             &y.covariances[static_cast<std::size_t>(3 * j)], *matching.prior, turn, n) *
+                  static_cast<double>(n * x.n_levels);
+        }
         for (Index k = 0; k < n && sum < best; ++k) {
             for (Index level = 0; level < x.n_levels; ++level) {
                 const double d = y.circle(j, k, level) - x.circle(i, turn < 2 * n ? k - turn : turn - k, level);
@@ -1020,11 +1059,13 @@ void test_matching(Random& random, Index round) {
     const Descriptors<T> y(random.between(1, 6), n_angles, n_levels, random);
     const TurnTable turns(n_angles);
     const Limits limits = some_limits(random);
+    const Prior prior{random.uniform(0, 0.05), random.uniform(0, 0.1), random.uniform(0, 0.05)};
     const Matching matching{n_angles,
                             n_levels,
                             {turns.table.data(), turns.codes.data()},
                             random.chance(0.5),
-                            random.chance(0.5) ? &limits : nullptr};
+                            random.chance(0.5) ? &limits : nullptr,
+                            random.chance(0.5) ? &prior : nullptr};
     const Waves from = x.view(), to = y.view();
 
     const Index rows[] = {random.between(0, x.count), x.count}, columns[] = {random.between(0, y.count), y.count};
@@ -1032,7 +1073,7 @@ void test_matching(Random& random, Index round) {
     const auto between = [&](Index first_row, Index first_column, int only_ascending) {
         Doubles distances(static_cast<std::size_t>(x.count * y.count), UNTOUCHED);
         CALL(T, least_distances, &from, &to, &matching, only_ascending, first_row, rows[1], first_column, columns[1],
-             y.count, distances.data());
+             y.count, distances.data(), nullptr);
         return std::tuple(distances);
     };
     const auto [distances] = checked(all, [&] { return between(0, 0, 0); });
@@ -1188,6 +1229,50 @@ void test_fit(Random& random, Index round) {
     }
 }
 
+void test_distortions(Random& random, Index round) {
+    Case the_case("distortions", round);
+    const Index side = random.between(3, 40), n_images = random.between(1, 4), n = random.between(1, 8);
+    const double reach = random.uniform(0.5, 4), size = random.uniform(0.1, 20);
+    std::vector<std::vector<float>> pixels;
+    std::vector<Image> images;
+    for (Index k = 0; k < n_images; ++k) {
+        const Index height = random.between(1, 40), width = random.between(1, 40), stride = width + random.between(0, 3);
+        pixels.emplace_back(static_cast<std::size_t>(height * stride));
+        for (float& pixel : pixels.back()) pixel = random.chance(0.5) ? 0 : static_cast<float>(random.uniform(0, 1));
+        images.push_back({pixels.back().data(), height, width, stride});
+    }
+    std::vector<Index> pairs;
+    Doubles moving, fixed;
+    for (Index k = 0; k < 6 * n_images; ++k) fixed.push_back(random.uniform(-size, size));
+    for (Index k = 0; k < n; ++k) {
+        const Index i = random.between(0, n_images - 1), j = random.between(0, n_images - 1);
+        pairs.insert(pairs.end(), {i, j});
+        for (Index m = 0; m < 6; ++m) {
+            moving.push_back(i == j ? fixed[static_cast<std::size_t>(6 * j + m)] : random.uniform(-size, size));
+        }
+    }
+    const Index window = random.between(0, 4);
+    const auto compare = [&](int polish) {
+        const Bending bending{window, 1e-3, 0.02, polish};
+        Doubles maps = moving, distances(static_cast<std::size_t>(n), UNTOUCHED);
+        succeed(radoncdt_distortions(images.data(), images.data(), n, pairs.data(), maps.data(), fixed.data(), side, reach,
+                                     &bending, distances.data()),
+                "distortions");
+        return std::tuple(distances, maps);
+    };
+    const auto [plain, same_maps] = checked(the_case, [&] { return compare(0); });
+    const auto [polished, maps] = checked(the_case, [&] { return compare(1); });
+    the_case.expect(same_maps == moving, "a map changed without a polish");
+    for (std::size_t k = 0; k < plain.size(); ++k) {
+        the_case.expect(plain[k] >= 0 && plain[k] < 40, "the distance is out of range");
+        the_case.expect(polished[k] <= plain[k], "the polish makes the distance larger");
+        if (pairs[2 * k] == pairs[2 * k + 1]) {
+            the_case.expect(plain[k] == 0 || plain[k] == 18, "an image has a distance from itself");
+        }
+    }
+    the_case.record(plain);
+}
+
 void test_strokes(Random& random, Index round) {
     Case the_case("strokes", round);
     const bool is_empty = random.chance(0.1);
@@ -1254,6 +1339,7 @@ void test_all(std::uint64_t seed, Index rounds) {
                           test_matching<double>,
                           test_plausible_turns,
                           test_fit,
+                          test_distortions,
                           test_strokes};
     for (std::size_t t = 0; t < std::size(tests); ++t) {
         for (Index round = 0; round < rounds; ++round) {  // each round has its own random numbers

@@ -6,15 +6,15 @@ There is one library per instruction set: "baseline", which runs on every proces
 
 import ctypes
 import sys
-from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int, c_int64, c_void_p
-from functools import lru_cache
+from ctypes import byref, c_char_p, c_double, c_int, c_int64, c_void_p
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt._interface import KEPT, LANES, Images, Limits, Waves, precision
+from radoncdt._interface import Bending, Images, Limits, Maps, Waves, precision
+from radoncdt._native.structs import BendingStruct, LimitsStruct, address, make_matching, make_waves
 from radoncdt._typing import Floats
 
 __all__ = ["FOLDER", "ImageTable", "Library", "address", "load", "path_of", "suffix"]
@@ -27,28 +27,6 @@ OK, NO_MEMORY, SINGULAR = 0, 1, 2
 
 NORMALISE, WHITEN, EXTREMES = 1, 2, 4
 """The enumeration `Options` of kernels.h."""
-
-
-class _Limits(Structure):
-    _fields_ = (("aspect", c_double), ("shear", c_double), ("scale", c_double))
-
-
-class _Waves(Structure):
-    _fields_ = (("values", c_void_p), ("waves", c_void_p), ("norms", c_void_p), ("covariances", c_void_p))
-
-
-class _Turns(Structure):
-    _fields_ = (("table", c_void_p), ("codes", c_void_p))
-
-
-class _Matching(Structure):
-    _fields_ = (
-        ("n_angles", c_int64),
-        ("n_levels", c_int64),
-        ("turns", _Turns),
-        ("reflections", c_int),
-        ("limits", POINTER(_Limits)),
-    )
 
 
 # one letter per parameter in kernels.h: i for an index, o for options or a truth value, d for a double, p for a pointer
@@ -66,26 +44,17 @@ _SIGNATURES = {
     "student_moments": "ipddpp",
     "quantile_masses": "iippipp",
     "transport": "iippoippodp",
-    "least_distances_f32": "pppoiiiiip",
-    "least_distances_f64": "pppoiiiiip",
+    "least_distances_f32": "pppoiiiiipp",
+    "least_distances_f64": "pppoiiiiipp",
     "within_f32": "pipippidp",
     "within_f64": "pipippidp",
     "nearest_f32": "pipipppiipp",
     "nearest_f64": "pipipppiipp",
     "plausible_turns": "pppip",
+    "distortions": "ppipppidpp",
     "fit": "iippipipippddipp",
     "strokes": "piiipd",
 }
-
-_NOTHING = ctypes.c_char * 0
-
-
-def address(array: NDArray[Any]) -> int:
-    """The address of the first element of an array."""
-    try:  # three times as fast as the array interface
-        return ctypes.addressof(_NOTHING.from_buffer(array))  # type: ignore[arg-type]
-    except (TypeError, ValueError):  # the array is read-only or not contiguous
-        return int(array.__array_interface__["data"][0])
 
 
 def suffix(dtype: Any) -> str:
@@ -260,24 +229,24 @@ class Library:
         x: Waves,
         y: Waves,
         *,
-        reflections: bool,
-        limits: Limits | None,
+        maps: Maps,
         ascending: bool,
         rows: tuple[int, int],
         columns: tuple[int, int],
         distances: Floats,
+        turns: NDArray[np.int64] | None = None,
     ) -> None:
-        matching = _make_matching(y, reflections, limits)
+        matching = make_matching(y, maps)
         self._call(
             f"least_distances_{suffix(y.values.dtype)}",
-            *(byref(_make_waves(x)), byref(_make_waves(y)), byref(matching), ascending, *rows, *columns),
-            *(distances.shape[1], address(distances)),
+            *(byref(make_waves(x)), byref(make_waves(y)), byref(matching), ascending, *rows, *columns),
+            *(distances.shape[1], address(distances), None if turns is None else address(turns)),
         )
 
     def plausible_turns(self, moving: Floats, fixed: Floats, limits: Limits, n_angles: int) -> Floats:
         moving, fixed = np.ascontiguousarray(moving), np.ascontiguousarray(fixed)
         angles = np.empty(4 * n_angles)
-        arguments = address(moving), address(fixed), byref(_Limits(*limits)), n_angles, address(angles)
+        arguments = address(moving), address(fixed), byref(LimitsStruct(*limits)), n_angles, address(angles)
         self._call("plausible_turns", *arguments)
         return angles
 
@@ -287,17 +256,16 @@ class Library:
         i: int,
         y: Waves,
         *,
-        reflections: bool,
-        limits: Limits | None,
+        maps: Maps,
         bounds: Floats,
         left_out: int,
         radius: float,
     ) -> Floats:
-        matching, bounds = _make_matching(y, reflections, limits), np.ascontiguousarray(bounds)
+        matching, bounds = make_matching(y, maps), np.ascontiguousarray(bounds)
         distances = np.empty(len(y.values))
         self._call(
             f"within_{suffix(y.values.dtype)}",
-            *(byref(_make_waves(x)), i, byref(_make_waves(y)), len(y.values), byref(matching), address(bounds)),
+            *(byref(make_waves(x)), i, byref(make_waves(y)), len(y.values), byref(matching), address(bounds)),
             *(left_out, radius, address(distances)),
         )
         return distances
@@ -308,21 +276,42 @@ class Library:
         i: int,
         y: Waves,
         *,
-        reflections: bool,
-        limits: Limits | None,
+        maps: Maps,
         bounds: Floats,
         order: NDArray[np.intp],
         left_out: int,
         distances: Floats,
         numbers: NDArray[np.intp],
     ) -> None:
-        matching, bounds = _make_matching(y, reflections, limits), np.ascontiguousarray(bounds)
+        matching, bounds = make_matching(y, maps), np.ascontiguousarray(bounds)
         order = np.ascontiguousarray(order)
         self._call(
             f"nearest_{suffix(y.values.dtype)}",
-            *(byref(_make_waves(x)), i, byref(_make_waves(y)), len(order), byref(matching), address(bounds)),
+            *(byref(make_waves(x)), i, byref(make_waves(y)), len(order), byref(matching), address(bounds)),
             *(address(order), left_out, distances.size, address(distances), address(numbers)),
         )
+
+    def distortions(
+        self,
+        moving: Images,
+        fixed: Images,
+        pairs: NDArray[np.intp],
+        moving_maps: Floats,
+        fixed_maps: Floats,
+        *,
+        side: int,
+        reach: float,
+        bending: Bending,
+    ) -> tuple[Floats, Floats]:
+        tables = [ImageTable([np.asarray(image, np.float32) for image in images]) for images in (moving, fixed)]
+        pairs, fixed_maps = np.ascontiguousarray(pairs), np.ascontiguousarray(fixed_maps)
+        maps, distances = np.array(moving_maps, np.float64, order="C"), np.empty(len(pairs))
+        self._call(
+            "distortions",
+            *(address(tables[0].rows), address(tables[1].rows), len(pairs), address(pairs)),
+            *(address(maps), address(fixed_maps), side, reach, byref(BendingStruct(*bending)), address(distances)),
+        )
+        return distances, maps
 
     # ------------------------------------------------------------ drawings
 
@@ -354,36 +343,6 @@ class Library:
     def strokes(self, image: Floats, corners: Floats, width: float) -> None:
         corners = np.ascontiguousarray(corners, np.float64)
         self._call("strokes", address(image), *image.shape, len(corners), address(corners), width)
-
-
-def _make_waves(waves: Waves) -> _Waves:
-    return _Waves(*(address(array) for array in waves))
-
-
-def _make_matching(y: Waves, reflections: bool, limits: Limits | None) -> _Matching:
-    """Make the struct `Matching`. It keeps the turns alive, because the cache may drop them during a call."""
-    _, n_angles, n_levels = y.values.shape
-    table, codes = _make_turns(n_angles)
-    turns = _Turns(address(table), address(codes))
-    matching = _Matching(n_angles, n_levels, turns, reflections, ctypes.pointer(_Limits(*limits)) if limits else None)
-    matching.arrays = table, codes
-    return matching
-
-
-@lru_cache(maxsize=8)
-def _make_turns(n_angles: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Make the arrays of the struct `Turns`, which matching.cpp describes."""
-    half = n_angles // 2 + 1
-    steps = np.minimum(np.arange(-(-half // LANES) * LANES), half - 1)
-    frequencies = np.concatenate([np.arange(1, KEPT, 2), np.arange(2, KEPT + 1, 2)])
-    phases = np.pi / n_angles * (frequencies[:, None] * steps.reshape(-1, 1, LANES) % (2 * n_angles))
-    table = np.stack([np.cos(phases), np.sin(phases)], axis=-2).astype(np.float32)
-    rows = np.stack([steps, n_angles + steps, n_angles - steps, 2 * n_angles - steps]) % (2 * n_angles)
-    codes = np.concatenate([rows.reshape(-1), rows.reshape(-1) + 2 * n_angles])
-    once = np.full(codes.size, -1, np.int64)
-    first = np.unique(codes, return_index=True)[1]
-    once[first] = codes[first]
-    return table.reshape(-1), once
 
 
 def path_of(instruction_set: str) -> Path:

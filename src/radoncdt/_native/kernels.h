@@ -43,6 +43,13 @@ struct Limits {
     double aspect, shear, scale;
 };
 
+// The price of a map, which is added to the squared distance: aspect · (log of the ratio of its two scales)² +
+// rotation · (1 − cos ψ), where ψ is the angle of the rotation in its polar decomposition, plus mirror, if the map mirrors.
+// A map that mirrors is composed with a reflection of x before its decomposition.
+struct Prior {
+    double aspect, rotation, mirror;
+};
+
 // Descriptors for matching: values (n, n_angles, n_levels), float or double; waves as matching.cpp describes
 // them; norms (n, 2); covariances (n, 3): xx, xy, yy.
 struct Waves {
@@ -58,12 +65,22 @@ struct Turns {
     const std::int64_t* codes;
 };
 
-// Parameters that all comparisons of descriptors share. `limits` is null if all maps are plausible.
+// Parameters that all comparisons of descriptors share. `limits` is null if all maps are plausible, and `prior` if they
+// have no price.
 struct Matching {
     Index n_angles, n_levels;
     Turns turns;
     int reflections;
     const Limits* limits;
+    const Prior* prior;
+};
+
+// How much an image may bend in a comparison: the largest displacement of a patch in points of the frame, its price per
+// squared point, and whether and with which ridge the displacements are fitted by an affine map.
+struct Bending {
+    Index window;
+    double price, ridge;
+    int polish;
 };
 
 // ---------------------------------------------------------------- functions
@@ -90,7 +107,7 @@ RADONCDT_EXPORT const char* radoncdt_source_hash();
                                                        Index height, Index width, T* image);                          \
     RADONCDT_EXPORT int radoncdt_least_distances_##SUFFIX(                                                            \
         const Waves* x, const Waves* y, const Matching* matching, int ascending, Index first_row, Index last_row,     \
-        Index first_column, Index last_column, Index n_columns, double* distances);                                   \
+        Index first_column, Index last_column, Index n_columns, double* distances, Index* turns);                     \
     RADONCDT_EXPORT int radoncdt_within_##SUFFIX(const Waves* x, Index i, const Waves* y, Index n,                    \
                                                  const Matching* matching, const double* bounds, Index left_out,      \
                                                  double radius, double* distances);                                   \
@@ -113,6 +130,9 @@ RADONCDT_EXPORT int radoncdt_transport(Index rows, Index n_a, const double* mass
                                        double* out);
 RADONCDT_EXPORT int radoncdt_plausible_turns(const double* moving, const double* fixed, const Limits* limits,
                                              Index n_angles, double* angles);
+RADONCDT_EXPORT int radoncdt_distortions(const Image* moving, const Image* fixed, Index n, const Index* pairs,
+                                         double* moving_maps, const double* fixed_maps, Index side, double reach,
+                                         const Bending* bending, double* distances);
 RADONCDT_EXPORT int radoncdt_fit(Index n_points, Index n_terms, const double* base, const double* terms, Index n_targets,
                                  const double* targets, Index n_some, const Index* some, Index n_few, const Index* few,
                                  const double* ridge, double size, double most, Index iterations, double* coefficients,

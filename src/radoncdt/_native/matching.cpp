@@ -143,6 +143,78 @@ struct Square {
     Entry xx, yy, xy;
 };
 
+// The price of the map A = Σ_ν^{1/2} R(φ) M Σ_μ^{-1/2}, where M mirrors y or is the identity. Half the trace of AᵀA,
+// divided by |det A|, is cosh of the logarithm of the aspect, and linear in the cosine and sine of 2φ. The rotation in the
+// polar decomposition of a matrix B with positive determinant has the cosine tr B / √((tr B)² + (B₂₁ − B₁₂)²); B is A, or A
+// after a reflection of x. Both terms are linear in the cosine and sine of φ.
+class Price {
+public:
+    Price(const double* moving, const double* fixed, const Prior& prior) : prior_(prior) {
+        double root[3], inverse[3];  // xx, xy, yy, up to factors, which do not matter
+        const double area = take_root(fixed, root), other = take_root(moving, inverse);
+        std::swap(inverse[0], inverse[2]);
+        inverse[1] = -inverse[1];
+        const double determinant = area * other;  // of Σ_ν^{1/2} and of the adjugate of Σ_μ^{1/2}
+        for (int mirrored = 0; mirrored < 2; ++mirrored) {
+            const double sign = mirrored ? -1 : 1;
+            double quarter[2][2][2];  // A at φ = 0 and at φ = π/2
+            for (int k = 0; k < 2; ++k) {
+                const double c = k == 0 ? 1 : 0, s = k == 0 ? 0 : 1;
+                const double turned[2][2] = {{c * inverse[0] - sign * s * inverse[1], c * inverse[1] - sign * s * inverse[2]},
+                                             {s * inverse[0] + sign * c * inverse[1], s * inverse[1] + sign * c * inverse[2]}};
+                for (int j = 0; j < 2; ++j) {
+                    quarter[k][0][j] = root[0] * turned[0][j] + root[1] * turned[1][j];
+                    quarter[k][1][j] = root[1] * turned[0][j] + root[2] * turned[1][j];
+                }
+            }
+            double squares[3] = {};  // of both, and their product
+            for (int i = 0; i < 2; ++i) {
+                for (int j = 0; j < 2; ++j) {
+                    squares[0] += quarter[0][i][j] * quarter[0][i][j];
+                    squares[1] += quarter[1][i][j] * quarter[1][i][j];
+                    squares[2] += quarter[0][i][j] * quarter[1][i][j];
+                }
+            }
+            Terms& terms = terms_[mirrored];
+            terms.constant = (squares[0] + squares[1]) / (4 * determinant);
+            terms.cosine = (squares[0] - squares[1]) / (4 * determinant);
+            terms.sine = squares[2] / (2 * determinant);
+            for (int k = 0; k < 2; ++k) {
+                const auto& a = quarter[k];
+                terms.trace[k] = sign * a[0][0] + a[1][1];
+                terms.skew[k] = sign * a[1][0] - a[0][1];
+            }
+        }
+    }
+
+    // The price of the turn by φ, given cos φ and sin φ. Only mirroring has a price if a covariance is singular.
+    double at(double c, double s, bool mirrored) const {
+        const Terms& terms = terms_[mirrored];
+        const double stretch = terms.constant + terms.cosine * (c * c - s * s) + terms.sine * 2 * c * s;
+        const double aspect = stretch > 1 ? std::acosh(stretch) : 0;
+        const double trace = terms.trace[0] * c + terms.trace[1] * s, skew = terms.skew[0] * c + terms.skew[1] * s;
+        const double length = std::hypot(trace, skew);
+        const double price = prior_.aspect * aspect * aspect + prior_.rotation * (length > 0 ? 1 - trace / length : 0);
+        return (std::isfinite(price) ? price : 0) + (mirrored ? prior_.mirror : 0);
+    }
+
+private:
+    struct Terms {
+        double constant, cosine, sine, trace[2], skew[2];
+    };
+    Prior prior_;
+    Terms terms_[2];
+
+    // Write Σ^{1/2}, up to a factor, and return its determinant.
+    static double take_root(const double* covariance, double* root) {
+        const double size = covariance[0] + covariance[2];
+        const double xx = covariance[0] / size, xy = covariance[1] / size, yy = covariance[2] / size;
+        const double area = std::sqrt(xx * yy - xy * xy);
+        root[0] = xx + area, root[1] = xy, root[2] = yy + area;
+        return root[0] * root[2] - root[1] * root[1];
+    }
+};
+
 // The largest trace of AᵀA, and the largest cosine of the angle between the images of the axes.
 struct Bounds {
     double trace, cosine;
@@ -250,31 +322,70 @@ public:
         return std::sqrt(least_square(j, most) / static_cast<double>(size()));
     }
 
+    // The turn of the last distance; −1 if that is infinite.
+    Index turn() const { return turn_; }
+
 private:
     Waves x_, y_;
     Matching m_;
-    Index stride_, count_, i_ = 0;
+    Index stride_, count_, i_ = 0, turn_ = -1;
     Buffer<T> circle_;
     Buffer<float> products_, correlations_;
     Buffer<double> near_;
 
     double least_square(Index j, double most) {
+        turn_ = -1;
         const Index levels = (m_.n_levels + 1) / 2, n_waves = KEPT * 2 * levels;
         multiply(x_.waves + i_ * n_waves, y_.waves + j * n_waves, levels, products_.data());
         for (Index block = 0; block < stride_; block += WIDTH) {
             superpose(products_.data(), m_.turns.table + block * 2 * KEPT, correlations_.data() + block, stride_);
         }
         if (m_.limits) exclude_implausible(j);
-        const float largest = largest_of(correlations_.data(), count_);
+        float largest = largest_of(correlations_.data(), count_);
         if (largest == -std::numeric_limits<float>::infinity()) return INFINITE;
         const double *norms = x_.norms + 2 * i_, *other = y_.norms + 2 * j;
         const double rounding = ROUNDING * (1 + static_cast<double>(m_.n_levels) / 256);
         const double uncertain = norms[1] * other[1] + rounding * norms[0] * other[0];
-        return best_of(j, static_cast<float>(static_cast<double>(largest) - 2 * uncertain), most);
+        if (!m_.prior) return best_of(j, least_correlation(largest, uncertain), most, [](Index) { return 0.0; });
+        const Price price(x_.covariances + 3 * i_, y_.covariances + 3 * j, *m_.prior);
+        const auto price_of = [&](Index turn) {
+            const double angle = PI * static_cast<double>(turn) / static_cast<double>(m_.n_angles);
+            return price.at(std::cos(angle), std::sin(angle), turn >= 2 * m_.n_angles);
+        };
+        largest = charge(largest, uncertain, price_of);
+        return best_of(j, least_correlation(largest, uncertain), most, price_of);
     }
 
-    // The least sum of squares at the turns whose correlation is at least `least`.
-    double best_of(Index j, float least, double most) const {
+    static float least_correlation(float largest, double uncertain) {
+        return static_cast<float>(static_cast<double>(largest) - 2 * uncertain);
+    }
+
+    // Subtract half the price of each turn from its correlation, and return the largest one. The mean square distance is
+    // a constant minus twice the correlation. Prices are not negative, so turns whose correlation is already too small
+    // need none.
+    template <class PriceOf>
+    float charge(float largest, double uncertain, const PriceOf& price_of) {
+        const auto charged = [&](Index k) {
+            return static_cast<float>(static_cast<double>(correlations_[k]) - price_of(m_.turns.codes[k]) / 2);
+        };
+        float most = -std::numeric_limits<float>::infinity();
+        for (Index k = 0; k < count_; ++k) {  // one with the largest correlation first, because it excludes many
+            if (correlations_[k] == largest && m_.turns.codes[k] >= 0) {
+                most = charged(k);
+                break;
+            }
+        }
+        for (Index k = 0; k < count_; ++k) {
+            if (m_.turns.codes[k] < 0 || correlations_[k] < least_correlation(most, uncertain)) continue;
+            correlations_[k] = charged(k);
+            most = std::max(most, correlations_[k]);
+        }
+        return most;
+    }
+
+    // The least sum of squares and prices at the turns whose correlation is at least `least`.
+    template <class PriceOf>
+    double best_of(Index j, float least, double most, const PriceOf& price_of) {
         const Index n = m_.n_angles;
         const T* values = static_cast<const T*>(y_.values) + j * size();
         double best = INFINITE;
@@ -286,8 +397,10 @@ private:
                 if (turn < 0) continue;
                 const bool mirrored = turn >= 2 * n;
                 const Index start = mirrored ? turn - 2 * n : (2 * n - turn) % (2 * n), step = mirrored ? -1 : 1;
-                best = std::min(best, square_distance(circle_.data(), values, n, m_.n_levels, start, step,
-                                                      std::min(best, most)));
+                const double price = price_of(turn) * static_cast<double>(size());
+                const double square = price + square_distance(circle_.data(), values, n, m_.n_levels, start, step,
+                                                              std::min(best, most) - price);
+                if (square < best || (square == best && turn < turn_)) best = square, turn_ = turn;
             }
         }
         return best;
@@ -308,13 +421,15 @@ private:
 
 template <class T>
 Result least_distances(const Waves* x, const Waves* y, const Matching* matching, int ascending, Index first_row,
-                       Index last_row, Index first_column, Index last_column, Index n_columns, double* distances) {
+                       Index last_row, Index first_column, Index last_column, Index n_columns, double* distances,
+                       Index* turns) {
     Comparison<T> comparison(*x, *y, *matching);
     if (!comparison.prepare()) return NO_MEMORY;
     for (Index i = first_row; i < last_row; ++i) {
         comparison.take(i);
         for (Index j = ascending ? std::max(first_column, i + 1) : first_column; j < last_column; ++j) {
             distances[i * n_columns + j] = comparison.distance(j, INFINITE);
+            if (turns) turns[i * n_columns + j] = comparison.turn();
         }
     }
     return OK;
@@ -366,9 +481,9 @@ Result nearest(const Waves* x, Index i, const Waves* y, Index n, const Matching*
 #define RADONCDT_FOR_PRECISION(T, SUFFIX)                                                                             \
     RADONCDT_EXPORT int radoncdt_least_distances_##SUFFIX(                                                            \
         const Waves* x, const Waves* y, const Matching* matching, int ascending, Index first_row, Index last_row,     \
-        Index first_column, Index last_column, Index n_columns, double* distances) {                                  \
+        Index first_column, Index last_column, Index n_columns, double* distances, Index* turns) {                    \
         return least_distances<T>(x, y, matching, ascending, first_row, last_row, first_column, last_column,          \
-                                  n_columns, distances);                                                              \
+                                  n_columns, distances, turns);                                                       \
     }                                                                                                                 \
     RADONCDT_EXPORT int radoncdt_within_##SUFFIX(const Waves* x, Index i, const Waves* y, Index n,                    \
                                                  const Matching* matching, const double* bounds, Index left_out,      \

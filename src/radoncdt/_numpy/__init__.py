@@ -4,6 +4,7 @@ They compute the same as the compiled kernels, always in float64, and take about
 contains the transforms as the paper defines them. Both implementations are tested against it.
 """
 
+from radoncdt._numpy.distortion import distortions
 from radoncdt._numpy.fits import fit
 from radoncdt._numpy.images import back_project, image_masses, image_moments, image_quantiles
 from radoncdt._numpy.line_measures import quantile_masses, transport
@@ -16,6 +17,7 @@ from radoncdt._numpy.strokes import strokes
 __all__ = [
     "back_project",
     "bin_quantiles",
+    "distortions",
     "fit",
     "image_masses",
     "image_moments",

@@ -12,8 +12,9 @@ from bisect import insort
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt._interface import KEPT, LANES, Limits, Waves
+from radoncdt._interface import KEPT, LANES, Maps, Waves
 from radoncdt._numpy.plausibility import find_plausible_angles
+from radoncdt._numpy.prices import price_turns
 from radoncdt._typing import Floats
 
 __all__ = ["GROUPS", "ROUNDING", "least_distances", "nearest", "within"]
@@ -35,17 +36,19 @@ def least_distances(
     x: Waves,
     y: Waves,
     *,
-    reflections: bool,
-    limits: Limits | None,
+    maps: Maps,
     ascending: bool,
     rows: tuple[int, int],
     columns: tuple[int, int],
     distances: Floats,
+    turns: NDArray[np.int64] | None = None,
 ) -> None:
     """Root mean square distances, at the best turns, of descriptors of x in `rows` to those of y in `columns`."""
     for i in range(*rows):
         some = np.arange(max(columns[0], i + 1) if ascending else columns[0], columns[1])
-        distances[i, some] = _distances(x, i, y, some, reflections, limits)
+        distances[i, some], best = _distances(x, i, y, some, maps)
+        if turns is not None:
+            turns[i, some] = best
 
 
 def within(
@@ -53,8 +56,7 @@ def within(
     i: int,
     y: Waves,
     *,
-    reflections: bool,
-    limits: Limits | None,
+    maps: Maps,
     bounds: Floats,
     left_out: int,
     radius: float,
@@ -62,7 +64,7 @@ def within(
     """Distances (len(y),) of descriptor i of x to those of y that may be within a radius; infinite for others."""
     distances = np.full(bounds.size, np.inf)
     some = np.flatnonzero((bounds <= radius) & (np.arange(bounds.size) != left_out))
-    distances[some] = _distances(x, i, y, some, reflections, limits)
+    distances[some], _ = _distances(x, i, y, some, maps)
     return distances
 
 
@@ -71,8 +73,7 @@ def nearest(
     i: int,
     y: Waves,
     *,
-    reflections: bool,
-    limits: Limits | None,
+    maps: Maps,
     bounds: Floats,
     order: NDArray[np.intp],
     left_out: int,
@@ -85,7 +86,7 @@ def nearest(
     while position < order.size and bounds[order[position]] <= _farthest(found, distances.size):
         some = order[position : position + count]
         some = some[(some != left_out) & (bounds[some] <= _farthest(found, distances.size))]
-        for distance, j in zip(_distances(x, i, y, some, reflections, limits).tolist(), some.tolist()):
+        for distance, j in zip(_distances(x, i, y, some, maps)[0].tolist(), some.tolist()):
             if distance < np.inf and bounds[j] <= _farthest(found, distances.size):
                 insort(found, (distance, j))
                 del found[distances.size :]
@@ -99,33 +100,38 @@ def _farthest(found: list[tuple[float, int]], room: int) -> float:
     return found[-1][0] if len(found) == room else np.inf
 
 
-def _distances(
-    x: Waves, i: int, y: Waves, columns: NDArray[np.intp], reflections: bool, limits: Limits | None
-) -> Floats:
-    """Distances of descriptor i of x to some of y, at the best turns; infinite if no turn is plausible."""
+def _distances(x: Waves, i: int, y: Waves, columns: NDArray[np.intp], maps: Maps) -> tuple[Floats, NDArray[np.int64]]:
+    """Distances of descriptor i of x to some of y, and their turns; infinite and −1 if no turn is plausible."""
     half = x.values[i].astype(np.float64)
     circle = np.concatenate([half, -half[:, ::-1]])
     phases = np.pi / len(half) * (_frequencies()[:, None] * np.arange(len(circle)) % len(circle))
     cosines, sines = np.cos(phases), np.sin(phases)
-    squares = np.empty(columns.size)
+    squares, best_turns = np.empty(columns.size), np.full(columns.size, -1, np.int64)
     step = max(1, AT_ONCE // max(x.waves.shape[1], 6 * len(half)))
     for some in (slice(k, k + step) for k in range(0, columns.size, step)):
         plain, mirrored = _products(x, i, y, columns[some])
-        turned = [each.real @ cosines - each.imag @ sines for each in (plain, mirrored)[: 1 + reflections]]
+        turned = [each.real @ cosines - each.imag @ sines for each in (plain, mirrored)[: 1 + maps.reflections]]
         correlations = np.concatenate(turned, axis=1)  # (n, 2·n_angles), or (n, 4·n_angles) with reflections
-        if limits is not None:
-            near = find_plausible_angles(x.covariances[i], y.covariances[columns[some]], limits, len(half))
-            near = np.tile(near[:, : 1 + reflections], 2)  # the same for the other half of the circle
+        if maps.limits is not None:
+            near = find_plausible_angles(x.covariances[i], y.covariances[columns[some]], maps.limits, len(half))
+            near = np.tile(near[:, : 1 + maps.reflections], 2)  # the same for the other half of the circle
             correlations[np.isnan(near).reshape(correlations.shape)] = -np.inf
+        prices = np.zeros(correlations.shape)
+        if maps.prior is not None:
+            both = price_turns(x.covariances[i], y.covariances[columns[some]], maps.prior, len(half))
+            prices = both[:, : 1 + maps.reflections].reshape(correlations.shape)
+            correlations -= prices / 2  # the mean square distance is a constant minus twice the correlation
         error = x.norms[i] * y.norms[columns[some]]
         uncertain = error[:, 1] + ROUNDING * (1 + half.shape[1] / 256) * error[:, 0]
         least = correlations.max(axis=1) - 2 * uncertain
         pairs, turns = np.nonzero((correlations >= least[:, None]) & (correlations > -np.inf))
+        totals = _square_distances(circle, turns, y.values, columns[some][pairs]) + half.size * prices[pairs, turns]
         best = np.full(len(least), np.inf)
-        np.minimum.at(best, pairs, _square_distances(circle, turns, y.values, columns[some][pairs]))
+        np.minimum.at(best, pairs, totals)
         squares[some] = best
-    distances: Floats = np.sqrt(squares / half.size)
-    return distances
+        first = np.flatnonzero(totals == best[pairs])[::-1]  # the lowest of equal turns is written last
+        best_turns[np.arange(columns.size)[some][pairs[first]]] = turns[first]
+    return np.sqrt(squares / half.size), best_turns
 
 
 def _frequencies() -> NDArray[np.intp]:

@@ -22,6 +22,7 @@ from radoncdt.estimators.transformers import ImageEstimator
 from radoncdt.matching.descriptors import Descriptors, describe_batch, join_descriptors
 from radoncdt.matching.index import AffineIndex
 from radoncdt.matching.plausible import Plausible
+from radoncdt.matching.prior import read_prior
 from radoncdt.matching.settings import DescriptorSettings
 
 __all__ = ["AffineNeighbors", "AffineNeighborsClassifier"]
@@ -43,6 +44,7 @@ class _Neighbors(ImageEstimator):
     max_shear: Any
     max_scale: Any
     similarity: Any
+    prior: Any
     n_jobs: Any
 
     def _fit(self, X: Any) -> None:  # noqa: N803
@@ -55,10 +57,11 @@ class _Neighbors(ImageEstimator):
             similarity=self.similarity,
             reflections=self.reflections,
         )
+        prior = read_prior(self.prior)
         settings = DescriptorSettings(self.n_angles, self.n_levels, self.moments, self.nu, self.trim)
         self.descriptors_ = self._describe(X, settings, reset=True)
         self.n_samples_fit_ = len(self.descriptors_)
-        self._index = AffineIndex(self.descriptors_, limits)
+        self._index = AffineIndex(self.descriptors_, limits, prior)
 
     def _describe(self, X: Any, settings: DescriptorSettings, *, reset: bool) -> Descriptors:  # noqa: N803
         X = join_descriptors(X)
@@ -130,6 +133,8 @@ class AffineNeighbors(_Neighbors):
         See `DescriptorSettings`. Descriptors must have been computed with the same settings.
     max_aspect, max_shear, max_scale, similarity
         Which maps from a query to an entry are plausible, see `Plausible`; by default all are.
+    prior : {"any", "upright", "photograph"}, MapPrior, or (aspect, rotation), default "any"
+        Which maps are likely. The price of the map is added to the squared distance, see `MapPrior`.
     image_shape : (int, int), optional
         Shape (H, W) of images that come flattened, as the rows of a table.
     n_jobs : int, optional
@@ -166,6 +171,7 @@ class AffineNeighbors(_Neighbors):
         max_shear: float | None = None,
         max_scale: float | None = None,
         similarity: bool = False,
+        prior: Any = "any",
         image_shape: tuple[int, int] | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -181,6 +187,7 @@ class AffineNeighbors(_Neighbors):
         self.max_shear = max_shear
         self.max_scale = max_scale
         self.similarity = similarity
+        self.prior = prior
         self.image_shape = image_shape
         self.n_jobs = n_jobs
 
@@ -243,7 +250,7 @@ class AffineNeighborsClassifier(ClassifierMixin, _Neighbors):
         outvote all others.
     reflections, n_angles, n_levels, moments, nu, trim, image_shape, n_jobs
         As in `AffineNeighbors`.
-    max_aspect, max_shear, max_scale, similarity
+    max_aspect, max_shear, max_scale, similarity, prior
         As in `AffineNeighbors`. Neighbours that no plausible map leads to have no vote. An image without any other
         neighbour gets the shares of the classes among the entries, with a warning.
 
@@ -276,6 +283,7 @@ class AffineNeighborsClassifier(ClassifierMixin, _Neighbors):
         max_shear: float | None = None,
         max_scale: float | None = None,
         similarity: bool = False,
+        prior: Any = "any",
         image_shape: tuple[int, int] | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -291,6 +299,7 @@ class AffineNeighborsClassifier(ClassifierMixin, _Neighbors):
         self.max_shear = max_shear
         self.max_scale = max_scale
         self.similarity = similarity
+        self.prior = prior
         self.image_shape = image_shape
         self.n_jobs = n_jobs
 

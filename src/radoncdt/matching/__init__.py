@@ -4,12 +4,14 @@ from radoncdt.matching.affine_distance import affine_distances
 from radoncdt.matching.alignment import register
 from radoncdt.matching.descriptors import Descriptors, describe
 from radoncdt.matching.plausible import Plausible
+from radoncdt.matching.prior import MapPrior
 from radoncdt.matching.registration import Registration
 from radoncdt.matching.settings import DescriptorSettings
 
 __all__ = [
     "DescriptorSettings",
     "Descriptors",
+    "MapPrior",
     "Plausible",
     "Registration",
     "affine_distances",

@@ -2,10 +2,11 @@
 
 The distance is the root mean square difference of the NR-CDTs along whitened directions, at the best rotation by whole
 steps of the circle, with or without a reflection. It is a sliced Wasserstein distance of the whitened measures, modulo
-rotations. It is symmetric and satisfies the triangle inequality, unless maps are limited.
+rotations. It is symmetric and satisfies the triangle inequality, unless maps are limited or have a price.
 """
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from radoncdt import _kernels, _threads, _validation
 from radoncdt._typing import Floats
 from radoncdt.matching.descriptors import Descriptors, check_settings, read_descriptors
 from radoncdt.matching.plausible import Plausible
+from radoncdt.matching.prior import PRIORS, MapPrior, read_prior
 from radoncdt.matching.settings import DescriptorSettings
 from radoncdt.measures import Measures
 
@@ -31,6 +33,7 @@ def affine_distances(
     /,
     *,
     limits: Plausible | None = None,
+    prior: str | MapPrior | Sequence[float] = "any",
     settings: DescriptorSettings | None = None,
     n_jobs: int | None = -1,
 ) -> Floats:
@@ -46,6 +49,8 @@ def affine_distances(
         As in `describe`. Leading axes become one.
     limits : Plausible, optional
         Which maps from A to B are plausible; by default all are. If no map is plausible, the distance is infinite.
+    prior : {"any", "upright", "photograph"}, MapPrior, or (aspect, rotation)
+        Which maps are likely. The price of the map is added to the squared distance; by default no map has a price.
     settings : DescriptorSettings, optional
         How images and PointClouds are described. By default as Descriptors that are given, or as `describe` does.
     n_jobs : int or None
@@ -71,7 +76,7 @@ def affine_distances(
         first = second = read_descriptors(A, "A", settings, None, n_jobs)
     else:
         first, second = read_pair(A, "A", B, "B", settings, n_jobs)
-    return compute_distances(first, second, limits, n_jobs, symmetric=B is None)
+    return compute_distances(first, second, limits, n_jobs, prior=read_prior(prior), symmetric=B is None)
 
 
 def read_pair(
@@ -89,12 +94,18 @@ def read_pair(
 
 
 def compute_distances(
-    first: Descriptors, second: Descriptors, limits: Plausible, n_jobs: int | None, *, symmetric: bool = False
+    first: Descriptors,
+    second: Descriptors,
+    limits: Plausible,
+    n_jobs: int | None,
+    *,
+    prior: MapPrior = PRIORS["any"],
+    symmetric: bool = False,
 ) -> Floats:
     """Distances of all pairs of descriptors; threads compute blocks of them."""
     symmetric = symmetric and not limits.is_limited
     x, y = first.astype(second.values.dtype).waves, second.waves
-    kernel_limits, kernels = limits.kernel_limits, _kernels.current()
+    maps, kernels = limits.maps._replace(prior=prior.prices), _kernels.current()
     distances = np.zeros((len(first), len(second)))
 
     def fill(block: tuple[int, int]) -> None:
@@ -102,8 +113,7 @@ def compute_distances(
         kernels.least_distances(
             x,
             y,
-            reflections=limits.reflections,
-            limits=kernel_limits,
+            maps=maps,
             ascending=symmetric,
             rows=rows,
             columns=columns,

@@ -17,6 +17,7 @@ from radoncdt._typing import Floats
 from radoncdt.matching.affine_distance import PAIR_WORK
 from radoncdt.matching.descriptors import Descriptors, compute_spectrum
 from radoncdt.matching.plausible import Plausible
+from radoncdt.matching.prior import PRIORS, MapPrior
 from radoncdt.matching.settings import DescriptorSettings
 
 __all__ = ["N_SAMPLED", "AffineIndex", "Coordinates", "count_magnitudes", "lower_bounds"]
@@ -103,10 +104,13 @@ class AffineIndex:
         The entries.
     limits : Plausible
         Which maps from a query to an entry are plausible.
+    prior : MapPrior
+        The prices of maps, which are added to squared distances.
     """
 
-    def __init__(self, descriptors: Descriptors, limits: Plausible) -> None:
+    def __init__(self, descriptors: Descriptors, limits: Plausible, prior: MapPrior = PRIORS["any"]) -> None:
         self.descriptors, self.limits = descriptors, limits
+        self._maps = limits.maps._replace(prior=prior.prices)
         self._coordinates = Coordinates.choose(descriptors)
         self._summaries = np.ascontiguousarray(self._coordinates.summarise(descriptors).T)
         self._norms = np.linalg.norm(self._summaries, axis=0)
@@ -132,8 +136,7 @@ class AffineIndex:
                 x,
                 i,
                 y,
-                reflections=self.limits.reflections,
-                limits=self.limits.kernel_limits,
+                maps=self._maps,
                 bounds=bounds,
                 order=np.argsort(bounds),
                 left_out=left_out,
@@ -162,8 +165,7 @@ class AffineIndex:
                 x,
                 i,
                 y,
-                reflections=self.limits.reflections,
-                limits=self.limits.kernel_limits,
+                maps=self._maps,
                 bounds=self.bounds(summaries[i]),
                 left_out=i if exclude_self else -1,
                 radius=radius,

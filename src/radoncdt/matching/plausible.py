@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from radoncdt import _validation
-from radoncdt._interface import Limits
+from radoncdt._interface import Limits, Maps
 
 if TYPE_CHECKING:
     from radoncdt.matching.registration import Registration
@@ -85,6 +85,11 @@ class Plausible:
         aspect = (SIMILAR if self.similarity else np.inf) if self.max_aspect is None else self.max_aspect
         shear = 90.0 if self.max_shear is None else self.max_shear
         return Limits(float(aspect), float(np.deg2rad(shear)), float(self.max_scale or np.inf))
+
+    @property
+    def maps(self) -> Maps:
+        """The admitted maps in the form that the kernels take, without prices."""
+        return Maps(self.reflections, self.kernel_limits)
 
     def admits(self, registration: "Registration") -> bool:
         """Whether a map is within the limits, up to rounding. Reflections are not examined."""

@@ -1,0 +1,274 @@
+// The kernel that compares two registered images although one of them is slightly bent.
+//
+// Both images are sampled on a frame of S × S points that cover [−reach, reach]², blurred with the binomial filter
+// (1 2 1)/4, and reduced to their Sobel gradients, divided by their joint norm. Every 3 × 3 patch of the gradients of
+// the moving image then takes the patch of the fixed one that fits best, at most `window` points away, at a price per
+// squared point. The distance is the sum over all points (the image distortion model of Keysers et al., 2007).
+//
+// The polish fits an affine map to the displacements of the patches, weighted by the squared gradient, with a ridge. The
+// moving image is sampled again with that map, and the smaller of the two distances is the result.
+//
+// Gradients are stored with a margin of zeros on all sides, so that displaced patches need no special cases.
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels.h"
+#include "memory.h"
+#include "vectors.h"
+
+namespace radoncdt {
+namespace {
+
+constexpr Index WIDTH = LANES<float>;
+constexpr double BLANK = 18;  // distance of an image without gradients, about that of images without a common patch
+constexpr double MIN_WEIGHT = 1e-7;  // squared gradients below this do not take part in the polish
+
+// x ↦ (a x + b y + c, d x + e y + f)
+struct Affine {
+    double a, b, c, d, e, f;
+
+    Affine after(const Affine& first) const {
+        return {a * first.a + b * first.d, a * first.b + b * first.e, a * first.c + b * first.f + c,
+                d * first.a + e * first.d, d * first.b + e * first.e, d * first.c + e * first.f + f};
+    }
+};
+
+// Solve a symmetric positive definite 3 × 3 system for two right-hand sides, in place.
+void solve(double (&matrix)[3][3], double (&right)[2][3]) {
+    for (int k = 0; k < 3; ++k) {
+        for (int i = k + 1; i < 3; ++i) {
+            const double factor = matrix[i][k] / matrix[k][k];
+            for (int j = k; j < 3; ++j) matrix[i][j] -= factor * matrix[k][j];
+            for (auto& side : right) side[i] -= factor * side[k];
+        }
+    }
+    for (auto& side : right) {
+        for (int k = 2; k >= 0; --k) {
+            for (int j = k + 1; j < 3; ++j) side[k] -= matrix[k][j] * side[j];
+            side[k] /= matrix[k][k];
+        }
+    }
+}
+
+class Distortion {
+public:
+    Distortion(Index side, double reach, const Bending& bending)
+        : side_(side), rows_(side + 2), pitch_((side + 2 * bending.window + 2 * WIDTH) / WIDTH * WIDTH),
+          blocks_((side + 2 + WIDTH - 1) / WIDTH), reach_(reach), step_(2 * reach / static_cast<double>(side)),
+          bending_(bending) {}
+
+    [[nodiscard]] bool prepare() {
+        const Index planes = 2 * (side_ + 2 * margin()) * pitch_, room = blocks_ * WIDTH + 2 * WIDTH;
+        return image_.reserve(side_ * side_) && blurred_.reserve(side_ * side_) && columns_.reserve(side_) &&
+               lines_.reserve(side_) && moving_.reserve_zeros(planes) && fixed_.reserve_zeros(planes) &&
+               differences_.reserve_zeros(3 * room) && sums_.reserve_zeros(room) && best_.reserve(side_ * room) &&
+               codes_.reserve_zeros(side_ * room);
+    }
+
+    void take_fixed(const Image& image, const Affine& map) { fixed_is_blank_ = !take(image, map, fixed_.data()); }
+
+    // The distance of an image to the fixed one. `map` leads from the frame to the image, and becomes the polished map
+    // if that one is better.
+    double compare(const Image& image, Affine& map) {
+        if (!take(image, map, moving_.data()) || fixed_is_blank_) return BLANK;
+        const double plain = match();
+        if (!bending_.polish) return plain;
+        const Affine polished = map.after(fit_displacements());
+        if (!take(image, polished, moving_.data())) return plain;
+        const double better = match();
+        if (!(better < plain)) return plain;
+        map = polished;
+        return better;
+    }
+
+private:
+    Index side_, rows_, pitch_, blocks_;
+    double reach_, step_;
+    Bending bending_;
+    bool fixed_is_blank_ = false;
+    Buffer<float> image_, blurred_, columns_, lines_, moving_, fixed_, differences_, sums_, best_, codes_;
+
+    Index margin() const { return bending_.window + 1; }
+    Index plane() const { return (side_ + 2 * margin()) * pitch_; }
+
+    // The coordinate of column j of the frame; that of row i is its negative.
+    double place(Index j) const { return -reach_ + (static_cast<double>(j) + 0.5) * step_; }
+
+    // Sample an image and find its gradients. Returns false if all of them are 0.
+    bool take(const Image& image, const Affine& map, float* gradients) {
+        sample(image, map);
+        blur();
+        return differentiate(gradients);
+    }
+
+    // Interpolate an image bilinearly at the points of the frame; it is 0 beyond its edges.
+    void sample(const Image& image, const Affine& map) {
+        const auto* pixels = static_cast<const float*>(image.pixels);
+        const double height = static_cast<double>(image.height), width = static_cast<double>(image.width);
+        for (Index i = 0; i < side_; ++i) {
+            const double y = -place(i);
+            const double column = (width + 1) / 2 + map.b * y + map.c, line = (height + 1) / 2 - map.e * y - map.f;
+            for (Index j = 0; j < side_; ++j) {  // places are counted from −1, so that truncation rounds down
+                const double x = place(j);
+                columns_[j] = static_cast<float>(std::min(std::max(column + map.a * x, 0.0), width + 1));
+                lines_[j] = static_cast<float>(std::min(std::max(line - map.d * x, 0.0), height + 1));
+            }
+            for (Index j = 0; j < side_; ++j) {
+                const auto left = static_cast<Index>(columns_[j]) - 1, top = static_cast<Index>(lines_[j]) - 1;
+                const float right_part = columns_[j] - static_cast<float>(left + 1);
+                const float lower_part = lines_[j] - static_cast<float>(top + 1);
+                const auto pixel = [&](Index row, Index at) {
+                    const bool inside = row >= 0 && row < image.height && at >= 0 && at < image.width;
+                    return inside ? pixels[row * image.stride + at] : 0.0f;
+                };
+                const float upper = (1 - right_part) * pixel(top, left) + right_part * pixel(top, left + 1);
+                const float lower = (1 - right_part) * pixel(top + 1, left) + right_part * pixel(top + 1, left + 1);
+                image_[i * side_ + j] = (1 - lower_part) * upper + lower_part * lower;
+            }
+        }
+    }
+
+    // Blur the sampled image with (1 2 1)/4 along rows and columns; beyond the frame it is 0.
+    void blur() {
+        for (Index i = 0; i < side_; ++i) {
+            const float* row = image_.data() + i * side_;
+            float* out = blurred_.data() + i * side_;
+            for (Index j = 1; j + 1 < side_; ++j) out[j] = 0.25f * (row[j - 1] + row[j + 1]) + 0.5f * row[j];
+            out[0] = 0.25f * row[1] + 0.5f * row[0];
+            out[side_ - 1] = 0.25f * row[side_ - 2] + 0.5f * row[side_ - 1];
+        }
+        for (Index i = 0; i < side_; ++i) {
+            const float* row = blurred_.data() + i * side_;
+            float* out = image_.data() + i * side_;
+            const float above = i > 0 ? 0.25f : 0, below = i + 1 < side_ ? 0.25f : 0;
+            const float *upper = i > 0 ? row - side_ : row, *lower = i + 1 < side_ ? row + side_ : row;
+            for (Index j = 0; j < side_; ++j) out[j] = above * upper[j] + below * lower[j] + 0.5f * row[j];
+        }
+    }
+
+    // Sobel gradients along rows and columns, divided by their joint norm. They are 0 on the border of the frame.
+    bool differentiate(float* gradients) {
+        double total = 0;
+        for (Index i = 1; i + 1 < side_; ++i) {
+            const float *row = image_.data() + i * side_, *upper = row - side_, *lower = row + side_;
+            float* along = gradients + (margin() + i) * pitch_ + margin();
+            float* down = along + plane();
+            for (Index j = 1; j + 1 < side_; ++j) {
+                along[j] = (upper[j + 1] - upper[j - 1]) + 2 * (row[j + 1] - row[j - 1]) + (lower[j + 1] - lower[j - 1]);
+                down[j] = (lower[j - 1] - upper[j - 1]) + 2 * (lower[j] - upper[j]) + (lower[j + 1] - upper[j + 1]);
+            }
+            for (Index j = 1; j + 1 < side_; ++j) {
+                total += static_cast<double>(along[j]) * along[j] + static_cast<double>(down[j]) * down[j];
+            }
+        }
+        const float factor = total > 0 ? static_cast<float>(1 / std::sqrt(total)) : 0;
+        for (Index i = 1; i + 1 < side_; ++i) {
+            float* along = gradients + (margin() + i) * pitch_ + margin();
+            float* down = along + plane();
+            for (Index j = 1; j + 1 < side_; ++j) along[j] *= factor, down[j] *= factor;
+        }
+        return total > 0;
+    }
+
+    // Find the best displacement of every patch, and return the sum of the squared differences and prices.
+    double match() {
+        const Index window = bending_.window, room = blocks_ * WIDTH + 2 * WIDTH;
+        std::fill(best_.data(), best_.data() + side_ * room, 1e30f);
+        float code = 0;
+        for (Index dy = -window; dy <= window; ++dy) {
+            for (Index dx = -window; dx <= window; ++dx) {
+                const auto squared = static_cast<float>(dx * dx + dy * dy);
+                displace(dy, dx, static_cast<float>(bending_.price) * squared, code);
+                code += 1;
+            }
+        }
+        double total = 0;
+        for (Index i = 0; i < side_; ++i) {
+            for (Index j = 0; j < side_; ++j) total += static_cast<double>(best_[i * room + j]);
+        }
+        return total;
+    }
+
+    // Compare all patches with those displaced by (dy, dx), and keep the better matches.
+    void displace(Index dy, Index dx, float price, float code) {
+        const Index room = blocks_ * WIDTH + 2 * WIDTH, origin = margin() - 1;
+        for (Index i = 0; i < rows_; ++i) {  // squared differences of one row, and then the patches that end there
+            const float* moving = moving_.data() + (origin + i) * pitch_ + origin;
+            const float* fixed = fixed_.data() + (origin + i + dy) * pitch_ + origin + dx;
+            float* row = differences_.data() + i % 3 * room;
+            for (Index j = 0; j < blocks_ * WIDTH; j += WIDTH) {
+                const Vector<float> along = load(moving + j) - load(fixed + j);
+                const Vector<float> down = load(moving + plane() + j) - load(fixed + plane() + j);
+                store(row + j, multiply_add(along, along, down * down));
+            }
+            if (i < 2) continue;
+            const float *first = differences_.data(), *second = first + room, *third = second + room;
+            for (Index j = 0; j < blocks_ * WIDTH; j += WIDTH) {
+                store(sums_.data() + j, load(first + j) + load(second + j) + load(third + j));
+            }
+            float *best = best_.data() + (i - 2) * room, *codes = codes_.data() + (i - 2) * room;
+            for (Index j = 0; j < side_; j += WIDTH) {
+                const float* sums = sums_.data() + j;
+                const Vector<float> patch = (load(sums) + load(sums + 1)) + (load(sums + 2) + spread(price));
+                const Vector<float> before = load(best + j);
+                const auto smaller = patch < before;
+                store(best + j, smaller ? patch : before);
+                store(codes + j, smaller ? spread(code) : load(codes + j));
+            }
+        }
+    }
+
+    // The affine map of the frame that the best displacements suggest for the moving image.
+    Affine fit_displacements() {
+        const Index window = bending_.window, room = blocks_ * WIDTH + 2 * WIDTH, n = 2 * window + 1;
+        double matrix[3][3] = {}, right[2][3] = {}, total = 0;
+        for (Index i = 0; i < side_; ++i) {
+            const double y = -place(i) * 2 / reach_;
+            const float* along = moving_.data() + (margin() + i) * pitch_ + margin();
+            const float* down = along + plane();
+            for (Index j = 0; j < side_; ++j) {
+                const double weight = static_cast<double>(along[j]) * along[j] + static_cast<double>(down[j]) * down[j];
+                if (!(weight >= MIN_WEIGHT)) continue;
+                const auto code = static_cast<Index>(codes_[i * room + j]);
+                const double to_right = static_cast<double>(code % n - window) * step_;
+                const double upwards = -static_cast<double>(code / n - window) * step_;
+                const double terms[3] = {1, place(j) * 2 / reach_, y};
+                for (int a = 0; a < 3; ++a) {
+                    right[0][a] += weight * terms[a] * to_right;
+                    right[1][a] += weight * terms[a] * upwards;
+                    for (int b = 0; b < 3; ++b) matrix[a][b] += weight * terms[a] * terms[b];
+                }
+                total += weight;
+            }
+        }
+        if (!(total > 0)) return {1, 0, 0, 0, 1, 0};
+        for (int a = 0; a < 3; ++a) matrix[a][a] += bending_.ridge * total;
+        solve(matrix, right);
+        const double scale = 2 / reach_;
+        return {1 - scale * right[0][1], -scale * right[0][2], -right[0][0],
+                -scale * right[1][1], 1 - scale * right[1][2], -right[1][0]};
+    }
+};
+
+Affine read_map(const double* six) { return {six[0], six[1], six[2], six[3], six[4], six[5]}; }
+
+}  // namespace
+
+RADONCDT_EXPORT int radoncdt_distortions(const Image* moving, const Image* fixed, Index n, const Index* pairs,
+                                         double* moving_maps, const double* fixed_maps, Index side, double reach,
+                                         const Bending* bending, double* distances) {
+    Distortion distortion(side, reach, *bending);
+    if (!distortion.prepare()) return NO_MEMORY;
+    for (Index k = 0; k < n; ++k) {
+        const Index i = pairs[2 * k], j = pairs[2 * k + 1];
+        if (k == 0 || j != pairs[2 * k - 1]) distortion.take_fixed(fixed[j], read_map(fixed_maps + 6 * j));
+        Affine map = read_map(moving_maps + 6 * k);
+        distances[k] = distortion.compare(moving[i], map);
+        const double six[] = {map.a, map.b, map.c, map.d, map.e, map.f};
+        std::copy(six, six + 6, moving_maps + 6 * k);
+    }
+    return OK;
+}
+
+}  // namespace radoncdt

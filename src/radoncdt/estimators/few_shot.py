@@ -1,0 +1,335 @@
+"""A classifier for a few examples per class: register, bend, compare, vote."""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from radoncdt import _threads, _validation
+from radoncdt._bright_paper import read_measures
+from radoncdt._interface import Bending
+from radoncdt._typing import Floats
+from radoncdt._validation import ArgumentValueError
+from radoncdt.estimators.transformers import ImageEstimator
+from radoncdt.matching.descriptors import Descriptors, describe_batch
+from radoncdt.matching.frames import make_canvases
+from radoncdt.matching.prior import PRIORS, MapPrior, read_prior
+from radoncdt.matching.registration import Registration
+from radoncdt.matching.settings import ROBUST, DescriptorSettings
+from radoncdt.matching.turns import find_turns
+from radoncdt.matching.votes import DEFAULT_BETA, Examples
+from radoncdt.measures import Batch
+
+__all__ = ["Evidence", "FewShotClassifier"]
+
+_MOMENTS = ("auto", "exact", "robust")
+_MAX_HELD_OUT = 150  # training images that are classified by the others, at most, to choose the parameters
+_MIN_HELD_OUT = 4  # with fewer of them nothing is chosen
+_QUERIES_PER_CHUNK = 256  # images whose distances to all examples are kept at a time
+_MIN_GAIN = 2.0  # standard errors by which reflections or robust moments must be better than the simplest choice
+_MARGIN_WEIGHT = 0.1  # weight of the margin beside the accuracy in the choice of a prior
+
+# Values that are tried, from the simplest to the others.
+_ASPECTS, _ROTATIONS = (0.0, 0.002, 0.006, 0.02), (0.0, 0.003, 0.01, 0.03)
+_BENT_ASPECTS, _BENT_ROTATIONS = (0.0, 0.1, 0.3, 1.0), (0.0, 0.1, 0.3, 1.0)
+_BETAS = (DEFAULT_BETA, 2.0, 3.5, 8.0)
+
+
+class Evidence(NamedTuple):
+    """An example that contributed to a decision."""
+
+    example: int
+    """The index of the training image."""
+    label: Any
+    """Its label."""
+    share: float
+    """Its share of all votes."""
+    registration: Registration
+    """The map from the image to the example, and their distortion distance."""
+
+
+_Option = tuple[Descriptors, bool, MapPrior]
+"""Descriptors of the examples, whether images may be mirrored, and a prior."""
+
+
+class FewShotClassifier(ClassifierMixin, ImageEstimator):
+    """Classify images from a few examples per class, even if they were moved by affine maps and slightly bent.
+
+    An image is registered with all examples by their descriptors. On frames of the whitened plane it is then compared
+    with the nearest examples of the nearest classes, pixel by pixel, and small distortions are allowed. All these
+    examples vote for their classes.
+
+    Parameters
+    ----------
+    prior : "auto", "any", "upright", "photograph", MapPrior, or (aspect, rotation)
+        Which maps from an image to an example are likely. "auto" chooses the prices of maps by leave-one-out on the
+        training images of classes that have at least two, and without any means "any". With one example per class, say
+        "upright" for characters and symbols that are hardly rotated, and "photograph" if they may be rotated but hardly
+        stretched.
+    reflections : bool or "auto"
+        Whether an image may be mirrored. "auto" chooses by leave-one-out; with one example per class it means False.
+    moments : {"auto", "exact", "robust"}
+        The moments of the descriptors; see `nrcdt`. "robust" also omits the outermost levels. "auto" chooses by
+        leave-one-out; with one example per class it means "exact".
+    n_angles, n_levels : int
+        Directions and levels of the descriptors.
+    frame_size : int
+        Points along each side of the frame on which images are compared. Complex shapes need more, such as 56.
+    window : int, optional
+        Largest displacement of a part of the image, in points of the frame; by default 2, or 3 for frames of more than
+        28 points.
+    n_classes : int
+        The number of classes whose examples are compared with an image pixel by pixel.
+    n_examples : int
+        The number of examples of each of these classes.
+    image_shape : (H, W), optional
+        The shape of images that are given as rows of a table.
+    n_jobs : int or None
+        Threads, as in scikit-learn; −1 is all cores. The result does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : array (n_classes,)
+        The labels.
+    prior_ : MapPrior
+        The prior that was given or chosen.
+    reflections_ : bool
+    moments_ : str
+    beta_ : float
+        The votes are proportional to exp(−beta · distance).
+    n_features_in_ : int
+        The number of columns, if X is a table.
+
+    Examples
+    --------
+    >>> square, triangle = np.pad(np.ones((40, 40)), 30), np.tri(60)
+    >>> moved = push_forward(triangle, [[0.2, -0.9], [1.1, 0.4]], [3, 5], shape=(120, 120))
+    >>> FewShotClassifier().fit([square, triangle], ["square", "triangle"]).predict([moved])
+    array(['triangle'], dtype='<U8')
+    """
+
+    def __init__(
+        self,
+        *,
+        prior: Any = "auto",
+        reflections: bool | str = "auto",
+        moments: str = "auto",
+        n_angles: int = 64,
+        n_levels: int = 64,
+        frame_size: int = 28,
+        window: int | None = None,
+        n_classes: int = 10,
+        n_examples: int = 3,
+        image_shape: tuple[int, int] | None = None,
+        n_jobs: int | None = -1,
+    ) -> None:
+        self.prior = prior
+        self.reflections = reflections
+        self.moments = moments
+        self.n_angles = n_angles
+        self.n_levels = n_levels
+        self.frame_size = frame_size
+        self.window = window
+        self.n_classes = n_classes
+        self.n_examples = n_examples
+        self.image_shape = image_shape
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> "FewShotClassifier":  # noqa: N803
+        """Describe the examples, and choose the parameters that are "auto".
+
+        Parameters
+        ----------
+        X : array (n, H, W), list of images and PointClouds, or table (n, H · W)
+        y : array (n,)
+            The labels, at least two different ones.
+        """
+        bending = self._check_parameters()
+        batch = read_measures(self._read(X, reset=True))
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        labels = column_or_1d(y, warn=True)
+        assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+        if len(labels) != len(batch):
+            raise ArgumentValueError("y", f"must have one label per image, {len(batch)}, got {len(labels)}")
+        classes, codes = np.unique(labels, return_inverse=True)
+        if len(classes) < 2:
+            raise ArgumentValueError("y", f"must have at least two classes, got one class, {classes[0]!r}")
+        held_out = _hold_out(codes)
+        descriptors, reflections, prior = self._choose_registration(batch, codes, held_out)
+        canvases = make_canvases(batch, descriptors, self.frame_size, self.n_jobs)
+        counts = self.frame_size, bending, self.n_classes, self.n_examples
+        examples = Examples(descriptors, canvases, codes, *counts, reflections, prior)
+        self._examples = self._choose_votes(examples, held_out)
+        self.classes_ = classes
+        self.moments_, self.reflections_ = descriptors.settings.moments, reflections
+        self.prior_, self.beta_ = self._examples.prior, self._examples.beta
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
+        """Compute the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array (n, H, W), list of images and PointClouds, or table (n, H · W)
+
+        Returns
+        -------
+        float64 array (n, n_classes)
+            In the order of `classes_`.
+        """
+        check_is_fitted(self)
+        batch = read_measures(self._read(X, reset=False))
+        for i in range(len(batch)):
+            batch.check_measure(i)
+        found = []
+        for start in range(0, len(batch), _QUERIES_PER_CHUNK):
+            items = batch.items[start : start + _QUERIES_PER_CHUNK]
+            described = self._examples.describe(Batch(items, (len(items),), batch.name), self.n_jobs)
+            found.append(self._examples.vote(self._examples.compare(*described, self.n_jobs), len(items)))
+        return np.concatenate(found)
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
+        """Predict the most probable class of every image; ties go to the first in `classes_`.
+
+        Parameters
+        ----------
+        X : array (n, H, W), list of images and PointClouds, or table (n, H · W)
+
+        Returns
+        -------
+        array (n,)
+        """
+        probabilities = self.predict_proba(X)
+        labels: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
+        return labels
+
+    def explain(self, image: Any, n_shown: int = 5) -> list[Evidence]:
+        """Return the examples that contributed most to the decision about one image, with the maps to them.
+
+        Parameters
+        ----------
+        image : array (H, W) or PointCloud
+        n_shown : int
+            The largest number of examples to return.
+
+        Returns
+        -------
+        list of Evidence
+            The most important one first. ``radoncdt.plot.overlay(image, example, evidence.registration)`` shows the
+            image over the example.
+        """
+        check_is_fitted(self)
+        batch = read_measures(Batch.read_one(image, "image"), "image")
+        _validation.check_count(n_shown, "n_shown", 1)
+        examples = self._examples
+        descriptors, canvases = examples.describe(batch, self.n_jobs)
+        found = examples.compare(descriptors, canvases, self.n_jobs)
+        votes = examples.weigh(found)
+        votes /= votes.sum()
+        return [
+            Evidence(
+                int(found.pairs[k, 1]),
+                self.classes_[examples.codes[found.pairs[k, 1]]],
+                float(votes[k]),
+                examples.make_registration(descriptors, canvases, found, int(k)),
+            )
+            for k in np.argsort(-votes, kind="stable")[:n_shown]
+        ]
+
+    # ------------------------------------------------------------ choices
+
+    @property
+    def _chooses_prior(self) -> bool:
+        return isinstance(self.prior, str) and self.prior == "auto"
+
+    def _check_parameters(self) -> Bending:
+        """Check all parameters, and return how much images may bend."""
+        _threads.check_n_jobs(self.n_jobs)
+        _validation.check_choice(self.moments, "moments", _MOMENTS)
+        if self.reflections != "auto":
+            _validation.check_instance(self.reflections, "reflections", bool)
+        if not self._chooses_prior:
+            read_prior(self.prior)
+        side = _validation.check_count(self.frame_size, "frame_size", 8, 256)
+        for name in ("n_classes", "n_examples"):
+            _validation.check_count(getattr(self, name), name, 1)
+        window = (2 if side <= 28 else 3) if self.window is None else self.window
+        return Bending(window=_validation.check_count(window, "window", 0, 8))
+
+    def _choose_registration(
+        self, batch: Batch, codes: NDArray[np.intp], held_out: NDArray[np.intp]
+    ) -> tuple[Descriptors, bool, MapPrior]:
+        """Choose moments, reflections and the prices of maps by the nearest neighbours of held-out examples."""
+        every_moments = ("exact", "robust") if self.moments == "auto" else (self.moments,)
+        every_reflections = (False, True) if self.reflections == "auto" else (bool(self.reflections),)
+        if not len(held_out):
+            every_moments, every_reflections = every_moments[:1], every_reflections[:1]
+        described = []
+        for moments in every_moments:
+            robust = ROBUST if moments == "robust" else {}
+            settings = DescriptorSettings(self.n_angles, self.n_levels, **robust)
+            described.append(describe_batch(batch, settings, self.n_jobs).astype(np.float32))
+        given = PRIORS["any"] if self._chooses_prior else read_prior(self.prior)
+        options = [(each, mirror, given) for each in described for mirror in every_reflections]
+        chosen = self._choose_option(options, codes, held_out, _MIN_GAIN)
+        if self._chooses_prior and len(held_out):
+            priors = [MapPrior(aspect=aspect, rotation=rotation) for aspect in _ASPECTS for rotation in _ROTATIONS]
+            chosen = self._choose_option([(*chosen[:2], prior) for prior in priors], codes, held_out, 0.0)
+        return chosen
+
+    def _choose_option(
+        self, options: list[_Option], codes: NDArray[np.intp], held_out: NDArray[np.intp], min_gain: float
+    ) -> _Option:
+        """Return the best option; one that is not the first must gain more than `min_gain` standard errors."""
+        if len(options) == 1:
+            return options[0]
+        scores = np.array([self._score(option, codes, held_out) for option in options])
+        gains = scores - scores[0]
+        errors = gains.std(axis=1, ddof=1) / np.sqrt(gains.shape[1])
+        accepted = np.where(gains.mean(axis=1) > min_gain * errors, gains.mean(axis=1), 0.0)
+        return options[int(accepted.argmax())]
+
+    def _score(self, option: _Option, codes: NDArray[np.intp], held_out: NDArray[np.intp]) -> Floats:
+        """Return how well the other examples classify each held-out one: right or wrong, and the margin."""
+        descriptors, reflections, prior = option
+        distances, _ = find_turns(
+            descriptors[held_out], descriptors, reflections=reflections, prior=prior.prices, n_jobs=self.n_jobs
+        )
+        squares = np.maximum(distances**2, 1e-6)
+        squares[np.arange(len(held_out)), held_out] = np.inf
+        is_same = codes[held_out][:, None] == codes
+        same, other = (np.where(chosen, squares, np.inf).min(axis=1) for chosen in (is_same, ~is_same))
+        return (same < other) + _MARGIN_WEIGHT * np.clip(np.log(other / same), -1, 1)
+
+    def _choose_votes(self, examples: Examples, held_out: NDArray[np.intp]) -> Examples:
+        """Choose the sharpness of the votes, and the prices of maps in them, by the likelihood of held-out examples."""
+        if not len(held_out):
+            return examples
+        found = examples.compare(
+            examples.descriptors[held_out], examples.canvases[held_out], self.n_jobs, exclude=held_out
+        )
+        priors = [examples.prior]
+        if self._chooses_prior:
+            prices = [(aspect, rotation) for aspect in _BENT_ASPECTS for rotation in _BENT_ROTATIONS]
+            priors = [
+                replace(examples.prior, bent_aspect=aspect, bent_rotation=rotation) for aspect, rotation in prices
+            ]
+        every = [replace(examples, beta=beta, prior=prior) for beta in _BETAS for prior in priors]
+        own = np.arange(len(held_out)), examples.codes[held_out]
+        losses = [-np.log(each.vote(found, len(held_out))[own]).mean() for each in every]
+        return every[int(np.argmin(np.round(losses, 9)))]
+
+
+def _hold_out(codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Choose examples to classify by the others: some whose class has several, or none if there are too few."""
+    several = np.flatnonzero(np.bincount(codes)[codes] >= 2)
+    chosen = np.sort(np.random.default_rng(0).permutation(len(codes))[:_MAX_HELD_OUT])
+    chosen = chosen[np.isin(chosen, several)]
+    return chosen if len(chosen) >= _MIN_HELD_OUT else chosen[:0]

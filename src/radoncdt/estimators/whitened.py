@@ -1,0 +1,117 @@
+"""Images on frames of the whitened plane, as features for networks and other classifiers."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from radoncdt import _threads, _validation
+from radoncdt._bright_paper import read_measures
+from radoncdt._geometry import XY_TO_ROW_COLUMN
+from radoncdt.estimators.transformers import ImageEstimator
+from radoncdt.matching.descriptors import describe_batch
+from radoncdt.matching.frames import REACH, make_canvases
+from radoncdt.matching.settings import ROBUST, DescriptorSettings
+
+__all__ = ["WhitenedImages"]
+
+
+class WhitenedImages(TransformerMixin, ImageEstimator):
+    """Turn images of any size into canonical images of one size.
+
+    Each measure is shifted to mean 0 and multiplied by Σ^{-1/2}, so that its covariance becomes the unit matrix, and is
+    sampled on [−2.6, 2.6]². If two images differ by an affine map, their canonical images differ by a rotation or a
+    reflection only. If the map is only a shift and a change of size, they are the same up to interpolation.
+
+    Parameters
+    ----------
+    frame_size : int, default 28
+        Pixels along each side of a canonical image.
+    moments : {"exact", "robust"}, default "exact"
+        Mean and covariance of the measure, or robust ones, which specks hardly change; see `nrcdt`.
+    image_shape : (int, int), optional
+        Shape (H, W) of images that come flattened, as the rows of a table.
+    n_jobs : int, optional
+        Threads, as elsewhere in scikit-learn: one by default, −1 for all cores.
+
+    Attributes
+    ----------
+    n_features_out_ : int
+        frame_size².
+
+    See Also
+    --------
+    FewShotClassifier : Compares images on such frames.
+
+    Examples
+    --------
+    >>> images = [np.ones((40, 10)), np.tri(60)]
+    >>> WhitenedImages(frame_size=16).fit_transform(images).shape
+    (2, 256)
+    """
+
+    def __init__(
+        self,
+        frame_size: int = 28,
+        *,
+        moments: str = "exact",
+        image_shape: tuple[int, int] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.frame_size = frame_size
+        self.moments = moments
+        self.image_shape = image_shape
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> "WhitenedImages":  # noqa: N803
+        """Check the parameters and the images.
+
+        Parameters
+        ----------
+        X : array (n, H, W), list of images and PointClouds, or table (n, H · W)
+        y : ignored
+        """
+        _threads.check_n_jobs(self.n_jobs)
+        side = _validation.check_count(self.frame_size, "frame_size", 8, 1024)
+        _validation.check_choice(self.moments, "moments", ("exact", "robust"))
+        batch = self._read(X, reset=True)
+        for i in range(len(batch)):
+            batch.check_measure(i)
+        self.n_features_out_ = side * side
+        self._settings = DescriptorSettings(1, 2, **({**ROBUST, "trim": 0.0} if self.moments == "robust" else {}))
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float32]:  # noqa: N803
+        """Return the canonical images as rows (n, frame_size²); the brightest pixel of each is 1.
+
+        ``features.reshape(-1, frame_size, frame_size)`` has the images.
+        """
+        from scipy.ndimage import affine_transform
+
+        check_is_fitted(self)
+        batch, side = read_measures(self._read(X, reset=False)), int(np.sqrt(self.n_features_out_))
+        canvases = make_canvases(batch, describe_batch(batch, self._settings, self.n_jobs), side, self.n_jobs)
+        maps = canvases.maps(np.arange(len(batch)))
+        step = 2 * REACH / side
+        frames = np.empty((len(batch), side, side), np.float32)
+        for frame, pixels, frame_map in zip(frames, canvases.pixels, maps):
+            matrix = step * XY_TO_ROW_COLUMN @ frame_map[:, :2] @ XY_TO_ROW_COLUMN.T
+            centre = (np.array(pixels.shape) - 1) / 2 + XY_TO_ROW_COLUMN @ frame_map[:, 2]
+            offset = centre - matrix @ np.full(2, (side - 1) / 2)
+            affine_transform(pixels, matrix, offset, (side, side), frame, order=1, mode="grid-constant")
+            frame /= np.maximum(frame.max(), np.finfo(np.float32).tiny)
+        return frames.reshape(len(batch), -1)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return names with the row and column of every pixel: ``row3_column7``."""
+        check_is_fitted(self)
+        side = int(np.sqrt(self.n_features_out_))
+        return np.array([f"row{i}_column{j}" for i in range(side) for j in range(side)], object)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float32"]
+        return tags

@@ -1,0 +1,90 @@
+"""Priors: the prices of affine maps, which are added to the distances of the measures that they join.
+
+The distance of two measures is the least over all maps from one to the other. A prior says which maps are likely:
+
+    squared distance + aspect · (log of the ratio of the two scales)² + rotation · (1 − cos ψ) + mirror
+
+where ψ is the angle of the rotation in the polar decomposition of the map, and mirror counts for maps that mirror.
+Prices are not negative, so that lower bounds of distances stay valid, and the search stays exact.
+"""
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from radoncdt import _validation
+from radoncdt._interface import Prior
+from radoncdt._validation import ArgumentTypeError
+
+__all__ = ["PRIORS", "MapPrior", "read_prior"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapPrior:
+    """Prices of affine maps.
+
+    Parameters
+    ----------
+    aspect : float
+        Price of the squared logarithm of the ratio of the two scales, added to the squared distance.
+    rotation : float
+        Price of 1 − cos ψ, where ψ is the angle of the rotation, added to the squared distance.
+    mirror : float
+        Price of mirroring, added to the squared distance.
+    bent_aspect, bent_rotation, bent_mirror : float
+        The same for the distortion distance of registered images, which only `FewShotClassifier` uses.
+
+    Notes
+    -----
+    The rotation of a map that mirrors is that of the map after a reflection of x. A mirror image left to right is
+    therefore upright, and one upside down is rotated by 180°.
+
+    Examples
+    --------
+    >>> from radoncdt.matching import MapPrior
+    >>> print(MapPrior(rotation=0.03, bent_rotation=3))
+    rotation=0.03, bent_rotation=3
+    """
+
+    aspect: float = 0.0
+    rotation: float = 0.0
+    mirror: float = 0.0
+    bent_aspect: float = 0.0
+    bent_rotation: float = 0.0
+    bent_mirror: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            _validation.check_number(value, name, "a number that is not negative", lambda x: x >= 0)
+
+    @property
+    def prices(self) -> Prior | None:
+        """The prices in the form that the kernels take; None if all are 0."""
+        prices = Prior(float(self.aspect), float(self.rotation), float(self.mirror))
+        return prices if any(prices) else None
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name}={value:g}" for name, value in asdict(self).items() if value) or "any map"
+
+
+PRIORS = {
+    "any": MapPrior(),
+    "upright": MapPrior(aspect=0.006, rotation=0.03, bent_rotation=3.0),
+    "photograph": MapPrior(aspect=0.006, bent_aspect=0.3),
+}
+"""Named priors. "any": no map has a price. "upright": characters and symbols that are hardly rotated or stretched.
+"photograph": any rotation, but little stretch and shear."""
+
+
+def read_prior(prior: object, name: str = "prior") -> MapPrior:
+    """Return a prior from its name, from two numbers (aspect, rotation), or as it is."""
+    if isinstance(prior, MapPrior):
+        return prior
+    if isinstance(prior, str):
+        return PRIORS[_validation.check_choice(prior, name, PRIORS)]
+    if isinstance(prior, (tuple, list, np.ndarray)) and len(prior) == 2:
+        return MapPrior(aspect=prior[0], rotation=prior[1])
+    raise ArgumentTypeError(
+        name,
+        f"must be one of {', '.join(map(repr, PRIORS))}, a MapPrior or two numbers (aspect, rotation), got {prior!r}",
+    )

@@ -72,7 +72,7 @@ def find_wheel_faults(wheel: Path, target: build.Target) -> Iterator[str]:
     with zipfile.ZipFile(wheel) as archive:
         names = {name.removeprefix(folder) for name in archive.namelist() if name.startswith(folder)}
         libraries = {f"lib/{target.file_name(name)}" for name in target.instruction_sets}
-        if names != libraries | {"__init__.py", "lib/build.json"}:
+        if names != libraries | {"__init__.py", "structs.py", "lib/build.json"}:
             yield f"contains the wrong files: {sorted(names)}"
         built = json.loads(archive.read(f"{folder}lib/build.json"))
         for name in sorted(names & libraries):

@@ -18,7 +18,6 @@ __all__ = [
     "inverse_square_root",
     "rotation",
     "square_root",
-    "square_roots",
     "whiten_directions",
 ]
 
@@ -42,31 +41,23 @@ def rotation(angle: ArrayLike) -> Floats:
 
 
 def square_root(covariance: Floats) -> Floats:
-    """Symmetric square root Σ^{1/2} of a covariance (2, 2): (Σ + √det) / √(trace + 2√det).
+    """Symmetric square root Σ^{1/2} of covariances (…, 2, 2): (Σ + √det) / √(trace + 2√det).
 
     >>> from radoncdt._geometry import square_root
     >>> square_root(np.diag([4.0, 9.0]))
     array([[2., 0.],
            [0., 3.]])
     """
-    size = np.trace(covariance)  # products of tiny numbers might underflow
-    (xx, xy), (_, yy) = covariance / size
+    size = np.trace(covariance, axis1=-2, axis2=-1)[..., None, None]  # products of tiny numbers might underflow
+    scaled = covariance / size
+    xx, xy, yy = scaled[..., :1, :1], scaled[..., :1, 1:], scaled[..., 1:, 1:]
     root = np.sqrt(xx * yy - xy * xy)
-    result: Floats = np.sqrt(size / (1 + 2 * root)) * np.array([[xx + root, xy], [xy, yy + root]])
-    return result
-
-
-def square_roots(covariances: Floats) -> Floats:
-    """Symmetric square roots of covariances (n, 2, 2); see `square_root`."""
-    sizes = np.trace(covariances, axis1=-2, axis2=-1)[:, None, None]
-    scaled = covariances / sizes
-    roots = np.sqrt(scaled[:, :1, :1] * scaled[:, 1:, 1:] - scaled[:, :1, 1:] * scaled[:, :1, 1:])
-    result: Floats = np.sqrt(sizes / (1 + 2 * roots)) * (scaled + roots * np.eye(2))
+    result: Floats = np.sqrt(size / (1 + 2 * root)) * (scaled + root * np.eye(2))
     return result
 
 
 def inverse_square_root(covariance: Floats) -> Floats:
-    """Symmetric inverse square root Σ^{-1/2} of a covariance (2, 2), the matrix that whitens a measure.
+    """Symmetric inverse square root Σ^{-1/2} of covariances (…, 2, 2), the matrix that whitens a measure.
 
     >>> from radoncdt._geometry import inverse_square_root
     >>> inverse_square_root(np.diag([4.0, 16.0]))

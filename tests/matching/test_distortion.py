@@ -8,7 +8,7 @@ from scipy.ndimage import gaussian_filter
 from radoncdt import _kernels, _numpy, describe, push_forward
 from radoncdt._geometry import rotation
 from radoncdt._interface import Bending
-from radoncdt.matching.distortion import compare_bent, turn_matrices
+from radoncdt.matching.distortion import compare_bent
 from radoncdt.matching.frames import make_canvases
 from radoncdt.measures import Batch
 
@@ -99,12 +99,6 @@ def test_copies_are_near_at_their_turn():
     again = compare_bent(canvases, canvases, pairs[::-1], turns[::-1], 64, side=28, bending=Bending(), n_jobs=2)
     assert_array_equal(again.distances[::-1], found.distances)
     assert_array_equal(again.maps[::-1], found.maps)
-
-
-def test_turns_are_rotations_after_a_reflection():
-    matrices = turn_matrices(np.array([0, 2, 8, 10]), 4)
-    assert_allclose(matrices[:3], [np.eye(2), [[0, -1], [1, 0]], [[1, 0], [0, -1]]], atol=1e-15)
-    assert_allclose(matrices[3], rotation(np.pi / 2) @ np.diag([1, -1]), atol=1e-15)
 
 
 def test_images_without_gradients_are_far_from_everything():

@@ -263,9 +263,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         window = (2 if side <= 28 else 3) if self.window is None else self.window
         return Bending(window=_validation.check_count(window, "window", 0, 8))
 
-    def _choose_registration(
-        self, batch: Batch, codes: NDArray[np.intp], held_out: NDArray[np.intp]
-    ) -> tuple[Descriptors, bool, MapPrior]:
+    def _choose_registration(self, batch: Batch, codes: NDArray[np.intp], held_out: NDArray[np.intp]) -> _Option:
         """Choose moments, reflections and the prices of maps by the nearest neighbours of held-out examples."""
         every_moments = ("exact", "robust") if self.moments == "auto" else (self.moments,)
         every_reflections = (False, True) if self.reflections == "auto" else (bool(self.reflections),)
@@ -300,7 +298,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         """Return how well the other examples classify each held-out one: right or wrong, and the margin."""
         descriptors, reflections, prior = option
         distances, _ = find_turns(
-            descriptors[held_out], descriptors, reflections=reflections, prior=prior.prices, n_jobs=self.n_jobs
+            descriptors[held_out], descriptors, reflections=reflections, prior=prior, n_jobs=self.n_jobs
         )
         squares = np.maximum(distances**2, 1e-6)
         squares[np.arange(len(held_out)), held_out] = np.inf

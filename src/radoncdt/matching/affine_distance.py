@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from radoncdt import _kernels, _threads, _validation
 from radoncdt._typing import Floats
@@ -101,8 +102,12 @@ def compute_distances(
     *,
     prior: MapPrior = PRIORS["any"],
     symmetric: bool = False,
+    turns: NDArray[np.int64] | None = None,
 ) -> Floats:
-    """Distances of all pairs of descriptors; threads compute blocks of them."""
+    """Return the distances of all pairs of descriptors; threads compute blocks of them.
+
+    The best turns are written into `turns`, if it is given; see `radoncdt._interface.Kernels.least_distances`.
+    """
     symmetric = symmetric and not limits.is_limited
     x, y = first.astype(second.values.dtype).waves, second.waves
     maps, kernels = limits.maps._replace(prior=prior.prices), _kernels.current()
@@ -118,6 +123,7 @@ def compute_distances(
             rows=rows,
             columns=columns,
             distances=distances,
+            turns=turns,
         )
 
     blocks = itertools.product(range(0, len(first), ROWS), range(0, len(second), COLUMNS))

@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import _kernels, _threads
-from radoncdt._geometry import rotation
 from radoncdt._interface import Bending
 from radoncdt._typing import Floats
 from radoncdt.matching.frames import REACH, Canvases
+from radoncdt.matching.turns import turn_matrices
 
-__all__ = ["BentPairs", "compare_bent", "turn_matrices"]
+__all__ = ["BentPairs", "compare_bent"]
 
-_PAIRS_PER_CHUNK = 64
+_PAIRS_PER_CHUNK = 64  # pairs that a thread compares before it takes more
 _WORK_PER_POINT = 400  # cost of comparing a point of the frame, in the units of `_threads`
 
 
@@ -24,12 +24,6 @@ class BentPairs(NamedTuple):
     """(n,): sums over the points of the frame."""
     maps: Floats
     """(n, 2, 3): the maps from the frames of the fixed images to the pixels of the moving canvases."""
-
-
-def turn_matrices(turns: NDArray[np.int64], n_angles: int) -> Floats:
-    """Return the matrices (n, 2, 2) of turns: rotations by s steps, after mirroring y if s is 2·n_angles or more."""
-    mirror = np.where((turns >= 2 * n_angles)[:, None], [1.0, -1.0], 1.0)
-    return rotation(np.pi / n_angles * turns) * mirror[:, None, :]
 
 
 def compare_bent(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import _threads
-from radoncdt._geometry import XY_TO_ROW_COLUMN, ink_box, square_roots
+from radoncdt._geometry import XY_TO_ROW_COLUMN, ink_box, square_root
 from radoncdt._typing import Floats
 from radoncdt.matching.descriptors import Descriptors
 from radoncdt.measures import Batch, Measure, PointCloud
@@ -61,7 +61,7 @@ class Canvases:
 
 def make_canvases(batch: Batch, descriptors: Descriptors, side: int, n_jobs: int | None) -> Canvases:
     """Return canvases for frames of side × side points."""
-    roots = square_roots(descriptors.covariances)
+    roots = square_root(descriptors.covariances)
     canvases: list[Canvas] = [None] * len(batch)  # type: ignore[list-item]
 
     def make(i: int) -> None:

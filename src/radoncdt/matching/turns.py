@@ -5,38 +5,29 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt import _kernels, _threads
-from radoncdt._geometry import square_roots
-from radoncdt._interface import Maps, Prior
+from radoncdt._geometry import inverse_square_root, rotation, square_root
 from radoncdt._typing import Floats
-from radoncdt.matching.affine_distance import PAIR_WORK
+from radoncdt.matching.affine_distance import compute_distances
 from radoncdt.matching.descriptors import Descriptors
-from radoncdt.matching.distortion import turn_matrices
+from radoncdt.matching.plausible import Plausible
+from radoncdt.matching.prior import MapPrior
 
-__all__ = ["MapFeatures", "compute_map_features", "find_turns"]
+__all__ = ["MapFeatures", "compute_map_features", "find_turns", "turn_matrices"]
 
-_ROWS, _COLUMNS = 32, 64  # descriptors that are compared with each other before the next are loaded
+
+def turn_matrices(turns: NDArray[np.int64], n_angles: int) -> Floats:
+    """Return the matrices (n, 2, 2) of turns: rotations by s steps, after mirroring y if s is 2·n_angles or more."""
+    mirror = np.where((turns >= 2 * n_angles)[:, None], [1.0, -1.0], 1.0)
+    return rotation(np.pi / n_angles * turns) * mirror[:, None, :]
 
 
 def find_turns(
-    first: Descriptors, second: Descriptors, *, reflections: bool, prior: Prior | None, n_jobs: int | None
+    first: Descriptors, second: Descriptors, *, reflections: bool, prior: MapPrior, n_jobs: int | None
 ) -> tuple[Floats, NDArray[np.int64]]:
     """Return the distances of all pairs and their best turns, both (len(first), len(second))."""
-    distances = np.empty((len(first), len(second)))
-    turns = np.empty(distances.shape, np.int64)
-    x, y, maps, kernels = first.waves, second.waves, Maps(reflections, None, prior), _kernels.current()
-
-    def fill(start: int) -> None:
-        rows = start, min(start + _ROWS, len(first))
-        for column in range(0, len(second), _COLUMNS):
-            columns = column, min(column + _COLUMNS, len(second))
-            kernels.least_distances(
-                x, y, maps=maps, ascending=False, rows=rows, columns=columns, distances=distances, turns=turns
-            )
-
-    work = PAIR_WORK * distances.size * first.settings.n_angles * first.settings.n_levels
-    _threads.for_each(fill, range(0, len(first), _ROWS), _threads.count_workers(n_jobs, work))
-    return distances, turns
+    turns = np.empty((len(first), len(second)), np.int64)
+    limits = Plausible(reflections=reflections)
+    return compute_distances(first, second, limits, n_jobs, prior=prior, turns=turns), turns
 
 
 class MapFeatures(NamedTuple):
@@ -51,9 +42,9 @@ def compute_map_features(
     first: Descriptors, second: Descriptors, pairs: NDArray[np.intp], turns: NDArray[np.int64]
 ) -> MapFeatures:
     """Return the features of the maps that belong to turns (n,) of pairs (n, 2)."""
-    roots, inverses = square_roots(second.covariances[pairs[:, 1]]), square_roots(first.covariances[pairs[:, 0]])
-    n_angles = first.settings.n_angles
-    matrices = roots @ turn_matrices(turns, n_angles) @ np.linalg.inv(inverses)
+    n_angles, (moving, fixed) = first.settings.n_angles, pairs.T
+    roots, inverses = square_root(second.covariances[fixed]), inverse_square_root(first.covariances[moving])
+    matrices = roots @ turn_matrices(turns, n_angles) @ inverses
     mirrored = turns >= 2 * n_angles
     matrices[mirrored, :, 0] *= -1
     scales = np.linalg.svd(matrices, compute_uv=False)

@@ -65,9 +65,8 @@ class Examples:
         exclude: NDArray[np.intp] | None = None,
     ) -> Comparison:
         """Compare images with their candidates; image i is not compared with example exclude[i]."""
-        prices = self.prior.prices
         distances, turns = find_turns(
-            descriptors, self.descriptors, reflections=self.reflections, prior=prices, n_jobs=n_jobs
+            descriptors, self.descriptors, reflections=self.reflections, prior=self.prior, n_jobs=n_jobs
         )
         if exclude is not None:
             distances[np.arange(len(exclude)), exclude] = np.inf

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Registration,
         affine_distances,
         describe,
+        distortion_distances,
         register,
     )
     from radoncdt.measures import PointCloud, covariance, mass, mean
@@ -65,6 +66,7 @@ _MODULES = {
         "Registration",
         "affine_distances",
         "describe",
+        "distortion_distances",
         "register",
     ),
     "measures": ("PointCloud", "covariance", "mass", "mean"),
@@ -93,6 +95,7 @@ __all__ = [
     "covariance",
     "datasets",
     "describe",
+    "distortion_distances",
     "equispaced_angles",
     "filtered_back_projection",
     "ink",

@@ -23,6 +23,7 @@ from radoncdt.ink import InkError, image_files, read_ink
 from radoncdt.matching.descriptors import Descriptors, describe
 from radoncdt.matching.index import AffineIndex
 from radoncdt.matching.plausible import Plausible
+from radoncdt.matching.prior import MapPrior, read_prior
 from radoncdt.matching.settings import ROBUST, DescriptorSettings
 
 __all__ = ["Prediction", "Predictions", "classify_folders", "copy_to_classes"]
@@ -83,6 +84,7 @@ def classify_folders(
     *,
     n_neighbors: int = 1,
     limits: Plausible | None = None,
+    prior: str | MapPrior | Sequence[float] = "any",
     settings: DescriptorSettings | None = None,
     n_jobs: int | None = -1,
     on_progress: OnProgress | None = None,
@@ -102,6 +104,8 @@ def classify_folders(
         the nearest example wins. Examples that no plausible map leads to do not vote.
     limits : Plausible, optional
         Which maps from an image to an example are plausible; by default all are.
+    prior : {"any", "upright", "photograph"}, MapPrior, or (aspect, rotation)
+        Which maps are likely. The price of a map is added to the squared distance; by default no map has a price.
     settings : DescriptorSettings, optional
         How images are described; by default with robust moments and a `trim` of 1/16.
     n_jobs : int
@@ -118,6 +122,7 @@ def classify_folders(
     _validation.check_count(n_neighbors, "n_neighbors", 1)
     limits = Plausible() if limits is None else limits
     _validation.check_instance(limits, "limits", Plausible)
+    prices = read_prior(prior)
     settings = DescriptorSettings(**ROBUST) if settings is None else settings
     _validation.check_instance(settings, "settings", DescriptorSettings)
     paths = [test] if isinstance(test, (str, os.PathLike)) else list(_validation.check_sequence(test, "test"))
@@ -145,7 +150,7 @@ def classify_folders(
     if n_neighbors > (there := len(examples.labels)):
         raise ArgumentValueError("n_neighbors", f"must be at most {there}, the number of examples, got {n_neighbors}")
     queries = read(_find_images(paths), "test", f"must have readable images, got {', '.join(map(str, paths))}")
-    return _predict(examples, queries, n_neighbors, limits, n_jobs)
+    return _predict(examples, queries, n_neighbors, limits, prices, n_jobs)
 
 
 def copy_to_classes(predictions: Predictions, folder: StrPath, *, on_progress: OnProgress | None = None) -> list[Path]:
@@ -200,7 +205,12 @@ def _find_images(paths: Sequence[StrPath]) -> dict[Path, str | None]:
 
 
 def _predict(
-    examples: _DescribedImages, queries: _DescribedImages, n_neighbors: int, limits: Plausible, n_jobs: int | None
+    examples: _DescribedImages,
+    queries: _DescribedImages,
+    n_neighbors: int,
+    limits: Plausible,
+    prior: MapPrior,
+    n_jobs: int | None,
 ) -> Predictions:
     """Predict the class of every query."""
     labels, files = np.array(list(examples.labels.values())), list(examples.labels)
@@ -209,7 +219,7 @@ def _predict(
     near, numbers = [], []  # distances and numbers of the nearest examples of each class
     for name in classes:
         members = np.flatnonzero(labels == name)
-        index, k = AffineIndex(entries[members], limits), min(n_neighbors, len(members))
+        index, k = AffineIndex(entries[members], limits, prior), min(n_neighbors, len(members))
         distances, positions = index.nearest(asked, k, n_jobs)
         near.append(distances)
         numbers.append(members[positions])

@@ -77,3 +77,17 @@ def test_register_obeys_its_options(folder, capsys):
 def test_wrong_calls_are_refused(pair, capsys, arguments, status, message):
     assert run("register", *arguments) == status
     assert message in capsys.readouterr().err
+
+
+def test_prior_decides_between_maps(folder, capsys):
+    cross = np.zeros((80, 80))
+    cross[10:70, 38:42] = cross[38:42, 10:70] = 255
+    cross[10:20, 30:50] = 200  # one arm is thicker
+    save("moving.png", 255 - np.rot90(cross))
+    save("fixed.png", 255 - cross)
+    for prior, status, turned in (("any", 0, "by -90.0°"), ("photograph", 0, "by -90.0°"), ("0,5", 3, "by -2.9°")):
+        assert run("register", "moving.png", "fixed.png", "--prior", prior) == status  # 3: the map is not credible
+        assert f"rotated {turned}" in capsys.readouterr().out
+    assert run("register", "moving.png", "fixed.png", "--prior", "sideways") == 2
+    assert "any, upright, photograph, or two prices" in capsys.readouterr().err
+    assert run("register", "moving.png", "fixed.png", "--prior=-1,0") == 2

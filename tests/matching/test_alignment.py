@@ -12,6 +12,7 @@ from strategies import clouds, matrices, rotation, shifts
 import radoncdt
 from radoncdt import (
     DescriptorSettings,
+    MapPrior,
     Plausible,
     PointCloud,
     affine_distances,
@@ -20,7 +21,8 @@ from radoncdt import (
     push_forward,
     register,
 )
-from radoncdt.matching.alignment import _maximise, find_registration
+from radoncdt.matching.alignment import _find_peaks, _maximise, find_registration
+from radoncdt.matching.prior import read_prior
 
 pytestmark = pytest.mark.usefixtures("each_implementation")
 
@@ -210,3 +212,35 @@ def test_arguments_that_are_not_numbers_are_refused_by_name(name, value):
         return
     with pytest.raises((ValueError, TypeError), match=f"^`{name}` must be a .*number.*, got "):
         call()
+
+
+def test_a_prior_decides_between_maps_that_fit_equally_well():
+    square = np.zeros((90, 90))
+    square[30:60, 30:60] = 1
+    rectangle = np.zeros((90, 90))
+    rectangle[35:55, 25:65] = 1
+    free, priced = (register(square, rectangle, prior=prior) for prior in ("any", MapPrior(rotation=0.05)))
+    assert abs(priced.rotation) < 1
+    assert priced.distance == pytest.approx(free.distance, abs=1e-3)  # the price is not part of the distance
+    mark = np.zeros((100, 100))
+    mark[20:80, 48:52] = mark[20:24, 30:70] = 1
+    for prior, angle in (("any", 180), ("photograph", 180), (MapPrior(rotation=1.0), 0)):
+        found = find_registration(np.rot90(mark, 2), mark, Plausible(reflections=False), prior=read_prior(prior))
+        assert abs(abs(found.rotation) - angle) < 40
+
+
+def test_a_prior_agrees_with_affine_distances():
+    rng = np.random.default_rng(5)
+    clouds = [PointCloud(rng.normal(size=(9, 2)) @ rng.normal(size=(2, 2))) for _ in range(8)]
+    prior = MapPrior(aspect=0.01, rotation=0.05, mirror=0.02)
+    described = describe(clouds, n_angles=16, n_levels=16)
+    distances = affine_distances(described, prior=prior)
+    for i in range(8):
+        for j in range(8):
+            peak = _find_peaks(described[i], described[j], Plausible(), prior, 0.0)[0]
+            assert peak.priced == pytest.approx(distances[i, j], abs=1e-6)
+
+
+def test_register_refuses_a_bad_prior():
+    with pytest.raises(ValueError, match="`prior` must be"):
+        register(np.tri(20), np.tri(20), prior="sideways")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from radoncdt import MapPrior, PointCloud, _numpy, affine_distances, describe
+from radoncdt import MapPrior, Plausible, PointCloud, _numpy, affine_distances, describe
 from radoncdt._geometry import rotation
 from radoncdt._interface import Maps
 from radoncdt.matching.turns import compute_map_features, find_turns, turn_matrices
@@ -18,7 +18,7 @@ CLOUDS = [PointCloud(RNG.normal(size=(12, 2)) @ RNG.normal(size=(2, 2))) for _ i
 def test_distances_are_those_of_all_pairs_whatever_the_number_of_threads():
     described = describe(CLOUDS, n_angles=16, n_levels=16).astype(np.float32)
     prior = MapPrior(aspect=0.01, rotation=0.02)
-    found = [find_turns(described, described, reflections=True, prior=prior, n_jobs=jobs) for jobs in (1, 2)]
+    found = [find_turns(described, described, limits=Plausible(), prior=prior, n_jobs=jobs) for jobs in (1, 2)]
     for one, two in zip(*found):
         assert_array_equal(one, two)
     assert_allclose(found[0][0], affine_distances(described, described, prior=prior), rtol=1e-12)
@@ -27,9 +27,9 @@ def test_distances_are_those_of_all_pairs_whatever_the_number_of_threads():
 
 def test_features_of_maps_explain_the_prices():
     described = describe(CLOUDS[:8], n_angles=16, n_levels=16)
-    free, _ = find_turns(described, described, reflections=True, prior=MapPrior(), n_jobs=1)
+    free, _ = find_turns(described, described, limits=Plausible(), prior=MapPrior(), n_jobs=1)
     prior = MapPrior(aspect=1e-9, rotation=2e-9, mirror=3e-9)  # too small to change the best turn
-    priced, turns = find_turns(described, described, reflections=True, prior=prior, n_jobs=1)
+    priced, turns = find_turns(described, described, limits=Plausible(), prior=prior, n_jobs=1)
     pairs = np.argwhere(np.ones(free.shape, bool))
     features = compute_map_features(described, described, pairs, turns.ravel())
     expected = np.array([prior.aspect, prior.rotation, prior.mirror]) @ np.array(features)
@@ -40,7 +40,7 @@ def test_features_of_maps_explain_the_prices():
 def test_turns_are_those_of_the_slow_kernel():
     described = describe(CLOUDS, n_angles=16, n_levels=16)
     prior = MapPrior(aspect=0.01, rotation=0.02, mirror=0.01)
-    _, found = find_turns(described, described, reflections=True, prior=prior, n_jobs=1)
+    _, found = find_turns(described, described, limits=Plausible(), prior=prior, n_jobs=1)
     slow = np.empty_like(found)
     _numpy.least_distances(
         described.waves,

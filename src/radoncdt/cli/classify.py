@@ -44,7 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("test", type=Path, nargs="+", metavar="TEST", help="image files, or folders of them")
     add_count(parser, "--neighbors", 1, "number of nearest examples that vote for a class")
     add_ink_options(parser)
-    add_map_options(parser, Plausible())
+    add_map_options(parser, Plausible(), with_prior=True)
     add_feature_options(parser, DescriptorSettings)
     group = parser.add_argument_group("output")
     text = "write a table of the predictions (default %(default)s)"
@@ -68,6 +68,7 @@ def run(options: argparse.Namespace) -> int:
         options.test,
         n_neighbors=options.neighbors,
         limits=limits,
+        prior=options.prior,
         settings=settings,
         n_jobs=options.jobs,
         on_progress=options.on_progress,

@@ -11,6 +11,7 @@ from radoncdt.ink import INK_KINDS, POLARITIES, InkError, InkOptions
 from radoncdt.ink.files import read_image
 from radoncdt.ink.options import DEFAULT_MAX_SIDE, DEFAULT_SPECKS, WATERMARK_THRESHOLD
 from radoncdt.matching.plausible import Plausible
+from radoncdt.matching.prior import PRIORS, MapPrior, read_prior
 
 __all__ = [
     "add_count",
@@ -50,9 +51,17 @@ def _read_region(text: str) -> tuple[int, ...]:
     return x, y, width, height
 
 
+def _read_prior(text: str) -> MapPrior:
+    if text in PRIORS:
+        return PRIORS[text]
+    aspect, rotation = map(float, text.split(","))
+    return read_prior((aspect, rotation))
+
+
 whole_number = make_type("a whole number", int)
 _number = make_type("a number", float)
 _limit = make_type("a number or none", _read_limit)
+_prior = make_type(f"{', '.join(PRIORS)}, or two prices ASPECT,ROTATION that are not negative", _read_prior)
 _region = make_type("four whole numbers x,y,w,h", _read_region)
 
 
@@ -119,7 +128,9 @@ _LIMITS = {
 """The placeholder of the option for each limit, and the maps that it rejects."""
 
 
-def add_map_options(parser: argparse.ArgumentParser, limits: Plausible, *, all_limits: bool = False) -> None:
+def add_map_options(
+    parser: argparse.ArgumentParser, limits: Plausible, *, all_limits: bool = False, with_prior: bool = False
+) -> None:
     """Add the options of all commands that move images. `limits` has the defaults."""
     group = parser.add_argument_group("maps")
     group.add_argument("--no-mirror", action="store_true", help="reject maps that mirror")
@@ -131,6 +142,13 @@ def add_map_options(parser: argparse.ArgumentParser, limits: Plausible, *, all_l
         group.add_argument(f"--{name.replace('_', '-')}", type=_limit, default=default, metavar=metavar, help=text)
     if all_limits:
         group.add_argument("--similarity", action="store_true", help="reject maps that are not similarities")
+    if with_prior:
+        text = (
+            "which maps are likely: any (all of them), upright (rotation and stretch cost), photograph (only stretch "
+            "and shear cost), or the two prices themselves (default any)"
+        )
+        metavar = f"{{{','.join(PRIORS)}}}|ASPECT,ROTATION"
+        group.add_argument("--prior", type=_prior, default=PRIORS["any"], metavar=metavar, help=text)
 
 
 def make_limits(options: argparse.Namespace) -> Plausible:

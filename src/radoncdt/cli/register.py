@@ -50,7 +50,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("moving", type=Path, metavar="MOVING", help="the image that is moved")
     parser.add_argument("fixed", type=Path, metavar="FIXED", help="the image to which it is moved")
     add_ink_options(parser)
-    add_map_options(parser, Plausible(), all_limits=True)
+    add_map_options(parser, Plausible(), all_limits=True, with_prior=True)
     add_feature_options(parser, DescriptorSettings, with_robust=True)
     output = parser.add_argument_group("output")
     output.add_argument("--out", type=Path, metavar="FILE.png", help="draw the moved image over the fixed one")
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     check_outputs(options, paths, out=FIGURE, json=ANY)
     moving, fixed = (read_ink(path, **ink) for path in track(paths, options.on_progress, "reading images"))
     try:
-        found = find_registration(moving, fixed, limits, settings=settings, n_jobs=options.jobs)
+        found = find_registration(moving, fixed, limits, prior=options.prior, settings=settings, n_jobs=options.jobs)
     except ArgumentError:
         raise
     except ValueError as error:  # no map is plausible

@@ -1,7 +1,8 @@
 """The transforms and the nearest neighbours as scikit-learn estimators."""
 
 from radoncdt.estimators.few_shot import Evidence, FewShotClassifier
-from radoncdt.estimators.neighbors import AffineNeighbors, AffineNeighborsClassifier
+from radoncdt.estimators.neighbors import AffineNeighbors
+from radoncdt.estimators.neighbors_classifier import AffineNeighborsClassifier
 from radoncdt.estimators.subspaces import NearestSubspaceClassifier
 from radoncdt.estimators.transformers import NormalizedRadonCDT, RadonCDT
 from radoncdt.estimators.whitened import WhitenedImages

@@ -12,16 +12,17 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from radoncdt import _threads, _validation
 from radoncdt._bright_paper import read_measures
-from radoncdt._interface import Bending
 from radoncdt._typing import Floats
 from radoncdt._validation import ArgumentValueError
 from radoncdt.estimators.transformers import ImageEstimator
+from radoncdt.matching.affine_distance import compute_distances
 from radoncdt.matching.descriptors import Descriptors, describe_batch
+from radoncdt.matching.framed import Frame, Framed
 from radoncdt.matching.frames import make_canvases
+from radoncdt.matching.plausible import Plausible
 from radoncdt.matching.prior import PRIORS, MapPrior, read_prior
 from radoncdt.matching.registration import Registration
 from radoncdt.matching.settings import ROBUST, DescriptorSettings
-from radoncdt.matching.turns import find_turns
 from radoncdt.matching.votes import DEFAULT_BETA, Examples
 from radoncdt.measures import Batch
 
@@ -149,7 +150,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         y : array (n,)
             The labels, at least two different ones.
         """
-        bending = self._check_parameters()
+        frame = self._check_parameters()
         batch = read_measures(self._read(X, reset=True))
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
@@ -163,9 +164,8 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
             raise ArgumentValueError("y", f"must have at least two classes, got one class, {classes[0]!r}")
         held_out = _hold_out(codes)
         descriptors, reflections, prior = self._choose_registration(batch, codes, held_out)
-        canvases = make_canvases(batch, descriptors, self.frame_size, self.n_jobs)
-        counts = self.frame_size, bending, self.n_classes, self.n_examples
-        examples = Examples(descriptors, canvases, codes, *counts, reflections, prior)
+        framed = Framed(descriptors, make_canvases(batch, descriptors, frame.side, self.n_jobs), frame)
+        examples = Examples(framed, codes, self.n_classes, self.n_examples, reflections, prior)
         self._examples = self._choose_votes(examples, held_out)
         self.classes_ = classes
         self.moments_, self.reflections_ = descriptors.settings.moments, reflections
@@ -192,7 +192,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         for start in range(0, len(batch), _QUERIES_PER_CHUNK):
             items = batch.items[start : start + _QUERIES_PER_CHUNK]
             described = self._examples.describe(Batch(items, (len(items),), batch.name), self.n_jobs)
-            found.append(self._examples.vote(self._examples.compare(*described, self.n_jobs), len(items)))
+            found.append(self._examples.vote(self._examples.compare(described, self.n_jobs), len(items)))
         return np.concatenate(found)
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
@@ -229,8 +229,8 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         batch = read_measures(Batch.read_one(image, "image"), "image")
         _validation.check_count(n_shown, "n_shown", 1)
         examples = self._examples
-        descriptors, canvases = examples.describe(batch, self.n_jobs)
-        found = examples.compare(descriptors, canvases, self.n_jobs)
+        described = examples.describe(batch, self.n_jobs)
+        found = examples.compare(described, self.n_jobs)
         votes = examples.weigh(found)
         votes /= votes.sum()
         return [
@@ -238,7 +238,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
                 int(found.pairs[k, 1]),
                 self.classes_[examples.codes[found.pairs[k, 1]]],
                 float(votes[k]),
-                examples.make_registration(descriptors, canvases, found, int(k)),
+                described.make_registration(examples.framed, (0, int(found.pairs[k, 1])), found.bent, int(k)),
             )
             for k in np.argsort(-votes, kind="stable")[:n_shown]
         ]
@@ -249,19 +249,17 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
     def _chooses_prior(self) -> bool:
         return isinstance(self.prior, str) and self.prior == "auto"
 
-    def _check_parameters(self) -> Bending:
-        """Check all parameters, and return how much images may bend."""
+    def _check_parameters(self) -> Frame:
+        """Check all parameters, and return the frame on which images are compared."""
         _threads.check_n_jobs(self.n_jobs)
         _validation.check_choice(self.moments, "moments", _MOMENTS)
         if self.reflections != "auto":
             _validation.check_instance(self.reflections, "reflections", bool)
         if not self._chooses_prior:
             read_prior(self.prior)
-        side = _validation.check_count(self.frame_size, "frame_size", 8, 256)
         for name in ("n_classes", "n_examples"):
             _validation.check_count(getattr(self, name), name, 1)
-        window = (2 if side <= 28 else 3) if self.window is None else self.window
-        return Bending(window=_validation.check_count(window, "window", 0, 8))
+        return Frame.read(self.frame_size, self.window)
 
     def _choose_registration(self, batch: Batch, codes: NDArray[np.intp], held_out: NDArray[np.intp]) -> _Option:
         """Choose moments, reflections and the prices of maps by the nearest neighbours of held-out examples."""
@@ -297,9 +295,8 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
     def _score(self, option: _Option, codes: NDArray[np.intp], held_out: NDArray[np.intp]) -> Floats:
         """Return how well the other examples classify each held-out one: right or wrong, and the margin."""
         descriptors, reflections, prior = option
-        distances, _ = find_turns(
-            descriptors[held_out], descriptors, reflections=reflections, prior=prior, n_jobs=self.n_jobs
-        )
+        limits = Plausible(reflections=reflections)
+        distances = compute_distances(descriptors[held_out], descriptors, limits, self.n_jobs, prior=prior)
         squares = np.maximum(distances**2, 1e-6)
         squares[np.arange(len(held_out)), held_out] = np.inf
         is_same = codes[held_out][:, None] == codes
@@ -310,9 +307,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         """Choose the sharpness of the votes, and the prices of maps in them, by the likelihood of held-out examples."""
         if not len(held_out):
             return examples
-        found = examples.compare(
-            examples.descriptors[held_out], examples.canvases[held_out], self.n_jobs, exclude=held_out
-        )
+        found = examples.compare(examples.framed[held_out], self.n_jobs, exclude=held_out)
         priors = [examples.prior]
         if self._chooses_prior:
             prices = [(aspect, rotation) for aspect in _BENT_ASPECTS for rotation in _BENT_ROTATIONS]

@@ -6,7 +6,7 @@ y = m_ν − A m_μ.
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,14 +15,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from radoncdt import _kernels, _validation
 from radoncdt._geometry import full_circle, inverse_square_root, rotation, square_root
+from radoncdt._typing import Floats
 from radoncdt._validation import ArgumentValueError
 from radoncdt.directions import equispaced_angles
 from radoncdt.matching.affine_distance import read_pair
 from radoncdt.matching.descriptors import Descriptors, compute_spectrum, join_descriptors
 from radoncdt.matching.plausible import Plausible
+from radoncdt.matching.prior import PRIORS, MapPrior, read_prior
 from radoncdt.matching.refinement import refine
 from radoncdt.matching.registration import Registration
 from radoncdt.matching.settings import DescriptorSettings
+from radoncdt.matching.turns import compute_map_features
 from radoncdt.measures import Batch, Measure, PointCloud
 
 __all__ = ["find_registration", "register"]
@@ -39,6 +42,7 @@ def register(
     /,
     *,
     limits: Plausible | None = None,
+    prior: str | MapPrior | Sequence[float] = "any",
     settings: DescriptorSettings | None = None,
     tolerance: float | None = None,
     n_jobs: int | None = -1,
@@ -62,6 +66,9 @@ def register(
     moving, fixed : image (H, W), PointCloud, or Descriptors of one measure
     limits : Plausible, optional
         Which maps are plausible. By default all are.
+    prior : {"any", "upright", "photograph"}, MapPrior, or (aspect, rotation)
+        Which maps are likely. The price of a map is added to its squared distance when maps are compared, but the
+        distance in the result is without it. By default no map has a price.
     settings : DescriptorSettings, optional
         How images and PointClouds are described. By default as Descriptors that are given, or as `describe` does.
     tolerance : float, optional
@@ -91,7 +98,15 @@ def register(
     >>> print(register(flag, push_forward(flag, [[0, -1], [1, 0]], [5, 0])))
     scaled by 1.00 in x and 1.00 in y, sheared by 0.0°, rotated by 90.0°, shifted by (5.0, 0.0): distance 0.000
     """
-    found = find_registration(moving, fixed, limits or UNLIMITED, settings=settings, tolerance=tolerance, n_jobs=n_jobs)
+    found = find_registration(
+        moving,
+        fixed,
+        limits or UNLIMITED,
+        prior=read_prior(prior),
+        settings=settings,
+        tolerance=tolerance,
+        n_jobs=n_jobs,
+    )
     if not found.credible:
         warnings.warn(f"the map from `moving` to `fixed` is not credible: {found.warning}", stacklevel=2)
     return found
@@ -102,6 +117,7 @@ def find_registration(
     fixed: ArrayLike | PointCloud | Descriptors,
     limits: Plausible,
     *,
+    prior: MapPrior = PRIORS["any"],
     settings: DescriptorSettings | None = None,
     tolerance: float | None = None,
     n_jobs: int | None = -1,
@@ -115,9 +131,9 @@ def find_registration(
     allowance = first.settings.grid_distance
     if tolerance is not None:
         allowance = _validation.check_number(tolerance, "tolerance", "a number that is not negative", lambda x: x >= 0)
-    peaks = _find_peaks(first, second, limits, allowance)
+    peaks = _find_peaks(first, second, limits, prior, allowance)
     if not peaks:
-        every = _find_peaks(first, second, Plausible(reflections=limits.reflections), 0.0)
+        every = _find_peaks(first, second, Plausible(reflections=limits.reflections), prior, 0.0)
         best, _ = _compute_maps(first, second, every[:1], UNLIMITED)[0]
         raise ValueError(
             f"no map from `moving` to `fixed` is plausible: none within {limits}; the best of all has an aspect of "
@@ -186,10 +202,14 @@ class _Peak(NamedTuple):
     plausible: float
     """An angle next to the peak whose map is plausible."""
     misfit: float
-    """The distance at the peak itself, by trigonometric interpolation."""
+    """The distance at the peak itself, by trigonometric interpolation, and the price of the map."""
+    priced: float
+    """The distance at the nearest step, and the price of the map."""
 
 
-def _find_peaks(moving: Descriptors, fixed: Descriptors, limits: Plausible, tolerance: float) -> list[_Peak]:
+def _find_peaks(
+    moving: Descriptors, fixed: Descriptors, limits: Plausible, prior: MapPrior, tolerance: float
+) -> list[_Peak]:
     """The peaks of the correlation at plausible steps whose distance is near the best, the best first."""
     n_angles = moving.settings.n_angles
     n = 2 * n_angles
@@ -202,11 +222,13 @@ def _find_peaks(moving: Descriptors, fixed: Descriptors, limits: Plausible, tole
         kernels, pair = _kernels.current(), (moving.waves.covariances[0], fixed.waves.covariances[0])
         allowed = kernels.plausible_turns(*pair, limits.kernel_limits, n_angles).reshape(2, n)
         correlations[np.isnan(allowed)[: len(products)]] = -np.inf
-    neighbours = np.maximum(np.roll(correlations, 1, axis=1), np.roll(correlations, -1, axis=1))
-    peaks = (correlations >= neighbours) & (correlations > -np.inf)
+    prices = _price_steps(moving, fixed, prior)[: len(products)]
+    scores = correlations - prices / 2
+    neighbours = np.maximum(np.roll(scores, 1, axis=1), np.roll(scores, -1, axis=1))
+    peaks = (scores >= neighbours) & (scores > -np.inf)
     # These distances suffer from cancellation, so they only exclude peaks that cannot be near the best.
     norms = np.sum(np.abs(target) ** 2) + np.sum(np.abs(spectrum) ** 2)
-    squares = norms - 2 * correlations
+    squares = norms - 2 * scores
     rough = np.sqrt(np.maximum(squares, 0))
     peaks &= rough <= rough.min() + tolerance + 1e-6
     circle = full_circle(moving.values[0])
@@ -217,16 +239,29 @@ def _find_peaks(moving: Descriptors, fixed: Descriptors, limits: Plausible, tole
         distance = float(np.sqrt(np.mean((fixed.values[0] - turned) ** 2, dtype=np.float64)))
         angle = _maximise(products[mirrored], np.pi * int(step) / n_angles, n_angles)
         correlation = (products[mirrored] * np.exp(1j * np.arange(n_angles + 1) * angle)).real.sum()
-        misfit = float(np.sqrt(max(norms - 2 * correlation, 0)))
-        found.append(_Peak(distance, bool(mirrored), angle, float(allowed[mirrored, step]), misfit))
-    found.sort(key=lambda peak: (round(peak.distance, 9), peak.mirrored, peak.angle))  # among equals, unmirrored first
+        price = float(prices[mirrored, step])
+        misfit = float(np.sqrt(max(norms - 2 * correlation, 0) + price))
+        priced = float(np.hypot(distance, np.sqrt(price)))
+        found.append(_Peak(distance, bool(mirrored), angle, float(allowed[mirrored, step]), misfit, priced))
+    found.sort(key=lambda peak: (round(peak.priced, 9), peak.mirrored, peak.angle))  # among equals, unmirrored first
     near: list[_Peak] = []
     for peak in found:
         same_side = (other.angle - peak.angle for other in near if other.mirrored == peak.mirrored)
         is_known = any(abs(np.angle(np.exp(1j * turn))) < np.pi / n for turn in same_side)  # two steps of one peak
-        if peak.distance <= found[0].distance + tolerance and not is_known:
+        if peak.priced <= found[0].priced + tolerance and not is_known:
             near.append(peak)
     return near
+
+
+def _price_steps(moving: Descriptors, fixed: Descriptors, prior: MapPrior) -> Floats:
+    """The prices (2, 2·n_angles) of the maps at all steps of the circle, plain and mirrored."""
+    n = 2 * moving.settings.n_angles
+    if prior.prices is None:
+        return np.zeros((2, n))
+    turns = np.arange(2 * n)
+    features = compute_map_features(moving, fixed, np.zeros((2 * n, 2), np.intp), turns)
+    prices: Floats = np.array(prior.prices) @ np.array(features)
+    return prices.reshape(2, n)
 
 
 def _halve(product: NDArray[np.complex128]) -> NDArray[np.complex128]:
@@ -282,7 +317,7 @@ def _compute_maps(
         registration, misfit = at(peak.angle, peak), peak.misfit
         if not limits.admits(registration):  # take the plausible map nearest to the peak
             good = _bisect(lambda angle, peak=peak: limits.admits(at(angle, peak)), peak.plausible, peak.angle, 30)  # type: ignore[misc]
-            registration, misfit = at(good, peak), peak.distance
+            registration, misfit = at(good, peak), peak.priced
         if limits.similarity:
             left, scales, right = np.linalg.svd(registration.matrix)
             matrix = np.sqrt(scales).prod() * left @ right

@@ -14,6 +14,7 @@ import numpy as np
 
 from radoncdt import _validation
 from radoncdt._interface import Prior
+from radoncdt._typing import Floats
 from radoncdt._validation import ArgumentTypeError
 
 __all__ = ["PRIORS", "MapPrior", "read_prior"]
@@ -32,7 +33,8 @@ class MapPrior:
     mirror : float
         Price of mirroring, added to the squared distance.
     bent_aspect, bent_rotation, bent_mirror : float
-        The same for the distortion distance of registered images, which only `FewShotClassifier` uses.
+        The same for the distortion distance of registered images, which `FewShotClassifier`
+        and `distortion_distances` use.
 
     Notes
     -----
@@ -62,6 +64,11 @@ class MapPrior:
         """The prices in the form that the kernels take; None if all are 0."""
         prices = Prior(float(self.aspect), float(self.rotation), float(self.mirror))
         return prices if any(prices) else None
+
+    @property
+    def bent_prices(self) -> Floats:
+        """The prices (3,) of the features of maps, added to distortion distances."""
+        return np.array([self.bent_aspect, self.bent_rotation, self.bent_mirror], np.float64)
 
     def __str__(self) -> str:
         return ", ".join(f"{name}={value:g}" for name, value in asdict(self).items() if value) or "any map"

@@ -22,11 +22,13 @@ def turn_matrices(turns: NDArray[np.int64], n_angles: int) -> Floats:
 
 
 def find_turns(
-    first: Descriptors, second: Descriptors, *, reflections: bool, prior: MapPrior, n_jobs: int | None
+    first: Descriptors, second: Descriptors, *, limits: Plausible, prior: MapPrior, n_jobs: int | None
 ) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the distances of all pairs and their best turns, both (len(first), len(second))."""
+    """Return the distances of all pairs and their best turns, both (len(first), len(second)).
+
+    A pair that no plausible map joins has an infinite distance and the turn −1.
+    """
     turns = np.empty((len(first), len(second)), np.int64)
-    limits = Plausible(reflections=reflections)
     return compute_distances(first, second, limits, n_jobs, prior=prior, turns=turns), turns
 
 

@@ -12,6 +12,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 from radoncdt import FewShotClassifier, MapPrior, PointCloud, datasets, push_forward
+from radoncdt.matching.votes import Voters
+from radoncdt.measures import Batch
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +55,39 @@ def test_parameters_are_chosen_from_several_examples(digits):
     given = FewShotClassifier(prior="upright", reflections=False, moments="robust").fit(images[::2], labels[::2])
     assert (given.moments_, given.reflections_) == ("robust", False)
     assert given.prior_.rotation == 0.03
+
+
+def test_specks_need_not_be_announced():
+    names = ["circle-star1", "circle-star4", "square-star1", "square-star4", "triangle-star1", "shield-triangle"]
+    images, labels = datasets.few_shot("all", 5, rng=0, classes=names)
+    train = np.arange(len(images)) % 5 == 0  # one of each
+    model = FewShotClassifier().fit(images[train], labels[train])
+    assert model.score(images[~train], labels[~train]) > 0.9
+    exact = FewShotClassifier(moments="exact").fit(images[train], labels[train])
+    assert exact.score(images[~train], labels[~train]) < 0.7
+
+
+def test_other_moments_are_consulted_about_uncertain_images_only(digits):
+    images, labels = digits
+    both = FewShotClassifier().fit(images[::2], labels[::2])
+    assert both.moments_ == "exact"
+    alone = Voters(both._voters.views[:1], both._voters.prior, both._voters.beta, both._voters.fourier)
+    batch = Batch.read(images[1::2])
+    certain = alone.decide(batch, 1).probabilities.max(axis=1) >= 0.9
+    assert 0 < certain.sum() < len(certain)
+    decisions = both._voters.decide(batch, 1)
+    assert_array_equal(decisions.rounds[1].numbers, np.flatnonzero(~certain))
+    assert_array_equal(decisions.probabilities[certain], alone.decide(batch, 1).probabilities[certain])
+    assert_allclose(np.bincount(decisions.pairs[:, 0], decisions.shares), 1)
+
+
+def test_similar_fourier_magnitudes_add_to_the_vote(digits):
+    images, labels = digits
+    model = FewShotClassifier().fit(images[::10], labels[::10])
+    found = model._voters.decide(Batch.read(images[::10]), 1).rounds[0].found
+    own = found.pairs[:, 0] == found.pairs[:, 1]
+    assert (found.features[3, own] < found.features[3, ~own].min()).all()
+    assert model.fourier_ == 0.2
 
 
 def test_results_depend_neither_on_the_batch_nor_on_threads(digits):

@@ -23,7 +23,7 @@ from radoncdt.matching.plausible import Plausible
 from radoncdt.matching.prior import PRIORS, MapPrior, read_prior
 from radoncdt.matching.registration import Registration
 from radoncdt.matching.settings import ROBUST, DescriptorSettings
-from radoncdt.matching.votes import DEFAULT_BETA, Examples
+from radoncdt.matching.votes import DEFAULT_BETA, DEFAULT_FOURIER, Decisions, Examples, Voters
 from radoncdt.measures import Batch
 
 __all__ = ["Evidence", "FewShotClassifier"]
@@ -33,12 +33,14 @@ _MAX_HELD_OUT = 150  # training images that are classified by the others, at mos
 _MIN_HELD_OUT = 4  # with fewer of them nothing is chosen
 _QUERIES_PER_CHUNK = 256  # images whose distances to all examples are kept at a time
 _MIN_GAIN = 2.0  # standard errors by which reflections or robust moments must be better than the simplest choice
+_CERTAIN = 0.9  # probability of a class from which on the moments that come second are not consulted
 _MARGIN_WEIGHT = 0.1  # weight of the margin beside the accuracy in the choice of a prior
 
 # Values that are tried, from the simplest to the others.
 _ASPECTS, _ROTATIONS = (0.0, 0.002, 0.006, 0.02), (0.0, 0.003, 0.01, 0.03)
 _BENT_ASPECTS, _BENT_ROTATIONS = (0.0, 0.1, 0.3, 1.0), (0.0, 0.1, 0.3, 1.0)
 _BETAS = (DEFAULT_BETA, 2.0, 3.5, 8.0)
+_FOURIERS = (DEFAULT_FOURIER, 0.0, 0.5)
 
 
 class Evidence(NamedTuple):
@@ -75,8 +77,9 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
     reflections : bool or "auto"
         Whether an image may be mirrored. "auto" chooses by leave-one-out; with one example per class it means False.
     moments : {"auto", "exact", "robust"}
-        The moments of the descriptors; see `nrcdt`. "robust" also omits the outermost levels. "auto" chooses by
-        leave-one-out; with one example per class it means "exact".
+        The moments of the descriptors; see `nrcdt`. "robust" also omits the outermost levels. "auto" means both: the
+        moments that do better by leave-one-out come first, and images that they leave uncertain are compared with the
+        other ones, too. With one example per class, every image is compared with both.
     n_angles, n_levels : int
         Directions and levels of the descriptors.
     frame_size : int
@@ -101,8 +104,12 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         The prior that was given or chosen.
     reflections_ : bool
     moments_ : str
+        The moments that were given, or those that come first.
     beta_ : float
-        The votes are proportional to exp(−beta · distance).
+        The votes are proportional to exp(−beta · cost).
+    fourier_ : float
+        The cost of an example is the distortion distance, plus the price of the map, plus this multiple of the
+        logarithm of the distance of the Fourier magnitudes along the circle, which maps do not change.
     n_features_in_ : int
         The number of columns, if X is a table.
 
@@ -163,13 +170,15 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         if len(classes) < 2:
             raise ArgumentValueError("y", f"must have at least two classes, got one class, {classes[0]!r}")
         held_out = _hold_out(codes)
-        descriptors, reflections, prior = self._choose_registration(batch, codes, held_out)
-        framed = Framed(descriptors, make_canvases(batch, descriptors, frame.side, self.n_jobs), frame)
-        examples = Examples(framed, codes, self.n_classes, self.n_examples, reflections, prior)
-        self._examples = self._choose_votes(examples, held_out)
+        described, reflections, prior = self._choose_registration(self._describe(batch), codes, held_out)
+        views = []
+        for descriptors in described:
+            framed = Framed(descriptors, make_canvases(batch, descriptors, frame.side, self.n_jobs), frame)
+            views.append(Examples(framed, codes, self.n_classes, self.n_examples, reflections, prior))
+        self._voters = self._choose_votes(tuple(views), held_out)
         self.classes_ = classes
-        self.moments_, self.reflections_ = descriptors.settings.moments, reflections
-        self.prior_, self.beta_ = self._examples.prior, self._examples.beta
+        self.moments_, self.reflections_ = described[0].settings.moments, reflections
+        self.prior_, self.beta_, self.fourier_ = self._voters.prior, self._voters.beta, self._voters.fourier
         return self
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
@@ -191,8 +200,8 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         found = []
         for start in range(0, len(batch), _QUERIES_PER_CHUNK):
             items = batch.items[start : start + _QUERIES_PER_CHUNK]
-            described = self._examples.describe(Batch(items, (len(items),), batch.name), self.n_jobs)
-            found.append(self._examples.vote(self._examples.compare(described, self.n_jobs), len(items)))
+            chunk = Batch(items, (len(items),), batch.name)
+            found.append(self._voters.decide(chunk, self.n_jobs).probabilities)
         return np.concatenate(found)
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
@@ -228,20 +237,14 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         check_is_fitted(self)
         batch = read_measures(Batch.read_one(image, "image"), "image")
         _validation.check_count(n_shown, "n_shown", 1)
-        examples = self._examples
-        described = examples.describe(batch, self.n_jobs)
-        found = examples.compare(described, self.n_jobs)
-        votes = examples.weigh(found)
-        votes /= votes.sum()
-        return [
-            Evidence(
-                int(found.pairs[k, 1]),
-                self.classes_[examples.codes[found.pairs[k, 1]]],
-                float(votes[k]),
-                described.make_registration(examples.framed, (0, int(found.pairs[k, 1])), found.bent, int(k)),
-            )
-            for k in np.argsort(-votes, kind="stable")[:n_shown]
-        ]
+        decisions = self._voters.decide(batch, self.n_jobs)
+        most = np.argsort(-decisions.shares, kind="stable")[:n_shown]
+        return [self._make_evidence(decisions, k) for k in most.tolist()]
+
+    def _make_evidence(self, decisions: Decisions, k: int) -> Evidence:
+        example = int(decisions.pairs[k, 1])
+        label = self.classes_[self._voters.views[0].codes[example]]
+        return Evidence(example, label, float(decisions.shares[k]), decisions.make_registration(k))
 
     # ------------------------------------------------------------ choices
 
@@ -261,24 +264,33 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
             _validation.check_count(getattr(self, name), name, 1)
         return Frame.read(self.frame_size, self.window)
 
-    def _choose_registration(self, batch: Batch, codes: NDArray[np.intp], held_out: NDArray[np.intp]) -> _Option:
-        """Choose moments, reflections and the prices of maps by the nearest neighbours of held-out examples."""
-        every_moments = ("exact", "robust") if self.moments == "auto" else (self.moments,)
-        every_reflections = (False, True) if self.reflections == "auto" else (bool(self.reflections),)
-        if not len(held_out):
-            every_moments, every_reflections = every_moments[:1], every_reflections[:1]
+    def _describe(self, batch: Batch) -> list[Descriptors]:
+        """Describe the examples with all moments that may be used, the ones for clean images first."""
         described = []
-        for moments in every_moments:
+        for moments in ("exact", "robust") if self.moments == "auto" else (self.moments,):
             robust = ROBUST if moments == "robust" else {}
             settings = DescriptorSettings(self.n_angles, self.n_levels, **robust)
             described.append(describe_batch(batch, settings, self.n_jobs).astype(np.float32))
+        return described
+
+    def _choose_registration(
+        self, described: list[Descriptors], codes: NDArray[np.intp], held_out: NDArray[np.intp]
+    ) -> tuple[list[Descriptors], bool, MapPrior]:
+        """Choose moments, reflections and the prices of maps by the nearest neighbours of held-out examples.
+
+        The descriptors are returned with the chosen ones first.
+        """
+        every_reflections = (False, True) if self.reflections == "auto" else (bool(self.reflections),)
         given = PRIORS["any"] if self._chooses_prior else read_prior(self.prior)
         options = [(each, mirror, given) for each in described for mirror in every_reflections]
-        chosen = self._choose_option(options, codes, held_out, _MIN_GAIN)
-        if self._chooses_prior and len(held_out):
-            priors = [MapPrior(aspect=aspect, rotation=rotation) for aspect in _ASPECTS for rotation in _ROTATIONS]
-            chosen = self._choose_option([(*chosen[:2], prior) for prior in priors], codes, held_out, 0.0)
-        return chosen
+        chosen = options[0]
+        if len(held_out):
+            chosen = self._choose_option(options, codes, held_out, _MIN_GAIN)
+            if self._chooses_prior:
+                priors = [MapPrior(aspect=aspect, rotation=rotation) for aspect in _ASPECTS for rotation in _ROTATIONS]
+                chosen = self._choose_option([(*chosen[:2], prior) for prior in priors], codes, held_out, 0.0)
+        first = chosen[0]
+        return [first, *(each for each in described if each is not first)], *chosen[1:]
 
     def _choose_option(
         self, options: list[_Option], codes: NDArray[np.intp], held_out: NDArray[np.intp], min_gain: float
@@ -303,20 +315,21 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         same, other = (np.where(chosen, squares, np.inf).min(axis=1) for chosen in (is_same, ~is_same))
         return (same < other) + _MARGIN_WEIGHT * np.clip(np.log(other / same), -1, 1)
 
-    def _choose_votes(self, examples: Examples, held_out: NDArray[np.intp]) -> Examples:
-        """Choose the sharpness of the votes, and the prices of maps in them, by the likelihood of held-out examples."""
+    def _choose_votes(self, views: tuple[Examples, ...], held_out: NDArray[np.intp]) -> Voters:
+        """Choose the prices of maps and the weights of votes by the likelihood of held-out examples."""
+        prior = views[0].prior
         if not len(held_out):
-            return examples
-        found = examples.compare(examples.framed[held_out], self.n_jobs, exclude=held_out)
-        priors = [examples.prior]
+            return Voters(views, prior)
+        priors = [prior]
         if self._chooses_prior:
             prices = [(aspect, rotation) for aspect in _BENT_ASPECTS for rotation in _BENT_ROTATIONS]
-            priors = [
-                replace(examples.prior, bent_aspect=aspect, bent_rotation=rotation) for aspect, rotation in prices
-            ]
-        every = [replace(examples, beta=beta, prior=prior) for beta in _BETAS for prior in priors]
-        own = np.arange(len(held_out)), examples.codes[held_out]
-        losses = [-np.log(each.vote(found, len(held_out))[own]).mean() for each in every]
+            priors = [replace(prior, bent_aspect=aspect, bent_rotation=rotation) for aspect, rotation in prices]
+        found = [view.compare(view.framed[held_out], self.n_jobs, exclude=held_out) for view in views]
+        own = np.arange(len(held_out)), views[0].codes[held_out]
+        every = [
+            Voters(views, each, beta, weight, _CERTAIN) for weight in _FOURIERS for beta in _BETAS for each in priors
+        ]
+        losses = [-np.log(voters.vote(found, len(held_out))[own]).mean() for voters in every]
         return every[int(np.argmin(np.round(losses, 9)))]
 
 

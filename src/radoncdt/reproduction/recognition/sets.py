@@ -1,0 +1,124 @@
+"""The sets of the few-shot study: digits under two sets of maps, capitals of unseen fonts, and symbols with noise.
+
+A draw consists of training images, the first n of each class for every n, and of test images. All of them are moved.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radoncdt import datasets
+from radoncdt.datasets.affine import move
+from radoncdt.datasets.fonts import Font, glyphs
+
+__all__ = ["MAPS", "SETS", "Draw", "draw_set"]
+
+_NUMBER = 6  # part of the seed of the images; those of the other experiments have smaller numbers
+MAX_TRAIN = 50  # training images per class
+N_TEST = 50  # test images per class; of the capitals, half as many
+DIGIT_CANVAS = 48  # pixels; a digit of 28 pixels stays inside
+CAPITAL_SIZE, CAPITAL_CANVAS = 44, 80  # pixels
+SYMBOL_SIZE = 128  # pixels, half of the canvas on which the symbols are distorted
+
+_NEAR = datasets.AffineDistribution(scale=(0.75, 1.25), rotation=float(np.degrees(1)), shear=5, shift=2)
+_ANY = datasets.AffineDistribution(scale=(0.6, 1.0), isotropic=False, rotation=180, shear=20, shift=2)
+MAPS = {"near": _NEAR, "any": _ANY}
+
+
+class Draw(NamedTuple):
+    """A random draw of a set."""
+
+    train: NDArray[np.float32]  # (classes, n, H, W)
+    test: NDArray[np.float32]  # (classes, m, H, W)
+
+    def choose(self, n: int) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
+        """Return n training images per class and their labels."""
+        return _flatten(self.train[:, :n])
+
+    @property
+    def tested(self) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
+        """The test images and their labels."""
+        return _flatten(self.test)
+
+
+def _flatten(images: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
+    n_classes, n, *shape = images.shape
+    return images.reshape(n_classes * n, *shape), np.repeat(np.arange(n_classes), n)
+
+
+def draw_set(name: str, seed: int, draw: int, mnist: datasets.Mnist, fonts: list[Font]) -> Draw:
+    """Draw a set; the draws of different seeds, sets and numbers are independent."""
+    rng = np.random.default_rng([seed, _NUMBER, list(SETS).index(name), draw])
+    return SETS[name](rng, mnist, fonts)
+
+
+def _draw_digits(maps: str, rng: np.random.Generator, mnist: datasets.Mnist, _: list[Font]) -> Draw:
+    """Draw digits. No digit is both a training and a test image."""
+    margin = (DIGIT_CANVAS - 28) // 2
+    parts = []
+    for digit in range(10):
+        chosen = rng.permutation(np.flatnonzero(mnist.labels == digit))[: MAX_TRAIN + N_TEST]
+        images = np.pad(mnist.images[chosen].astype(np.float32) / 255, ((0, 0), (margin, margin), (margin, margin)))
+        parts.append(_move(images, maps, rng))
+    return _split(np.array(parts), MAX_TRAIN)
+
+
+def _draw_capitals(rng: np.random.Generator, _: datasets.Mnist, fonts: list[Font]) -> Draw:
+    """Draw capitals. The families of the fonts of training images are not those of test images."""
+    families = rng.permutation(sorted({font.family for font in fonts}))
+    seen = set(families[: len(families) // 2].tolist())
+    sources = [[font for font in fonts if (font.family in seen) == is_seen] for is_seen in (True, False)]
+    drawn = {font.name: _draw_alphabet(font) for font in fonts}
+    parts: list[list[NDArray[np.float32]]] = [[], []]
+    for letter in range(26):
+        for part, some, n in zip(parts, sources, (MAX_TRAIN, N_TEST // 2)):
+            chosen = [some[k] for k in _shuffle(len(some), n, rng)]
+            part.append(_move(np.stack([drawn[font.name][letter] for font in chosen]), "any", rng))
+    return Draw(np.array(parts[0]), np.array(parts[1]))
+
+
+def _shuffle(n: int, count: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return `count` of the numbers below n: all of them in a random order, then all again."""
+    return np.concatenate([rng.permutation(n) for _ in range(-(-count // n))])[:count]
+
+
+def _draw_alphabet(font: Font) -> list[NDArray[np.float32]]:
+    """Draw all capitals of a font in the middle of a canvas."""
+    letters = []
+    for glyph in glyphs(font, [chr(ord("A") + k) for k in range(26)], size=CAPITAL_SIZE):
+        canvas = np.zeros((CAPITAL_CANVAS, CAPITAL_CANVAS), np.float32)
+        top, left = ((CAPITAL_CANVAS - length) // 2 for length in glyph.shape)
+        canvas[top : top + glyph.shape[0], left : left + glyph.shape[1]] = glyph
+        letters.append(canvas)
+    return letters
+
+
+def _draw_symbols(rng: np.random.Generator, _: datasets.Mnist, __: list[Font]) -> Draw:
+    """Draw the twelve symbols, bent, moved and with specks."""
+    images, _labels = datasets.few_shot("all", MAX_TRAIN + N_TEST, rng=rng)
+    side = images.shape[1] // SYMBOL_SIZE
+    small = images.reshape(12, -1, SYMBOL_SIZE, side, SYMBOL_SIZE, side).mean(axis=(3, 5))
+    return _split(small, MAX_TRAIN)
+
+
+def _move(images: NDArray[np.float32], maps: str, rng: np.random.Generator) -> NDArray[np.float32]:
+    found: NDArray[np.float32] = move(images, MAPS[maps].maps(len(images), rng), circular=False, stacklevel=None)
+    return found
+
+
+def _split(images: NDArray[np.float32], n_train: int) -> Draw:
+    return Draw(images[:, :n_train], images[:, n_train:])
+
+
+def _digits(maps: str) -> Callable[..., Draw]:
+    return lambda *given: _draw_digits(maps, *given)
+
+
+SETS: dict[str, Callable[[np.random.Generator, datasets.Mnist, list[Font]], Draw]] = {
+    "digits": _digits("near"),
+    "turned digits": _digits("any"),
+    "capitals": _draw_capitals,
+    "symbols": _draw_symbols,
+}

@@ -210,6 +210,43 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         labels: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
         return labels
 
+    def predict_with_evidence(self, X: Any) -> tuple[Floats, list[Evidence]]:  # noqa: N803
+        """Compute the probabilities of the classes, and find the example that decided about every image.
+
+        Every image is described and compared once, instead of once for `predict_proba` and again for `explain`. All
+        images are compared at the same time; pass many of them in parts.
+
+        Parameters
+        ----------
+        X : array (n, H, W), list of images and PointClouds, or table (n, H · W)
+
+        Returns
+        -------
+        probabilities : float64 array (n, n_classes)
+            In the order of `classes_`.
+        evidence : list of Evidence
+            For every image, the example of the most probable class that contributed most.
+        """
+        check_is_fitted(self)
+        batch = read_measures(self._read(X, reset=False))
+        for i in range(len(batch)):
+            batch.check_measure(i)
+        examples = self._examples
+        described = examples.describe(batch, self.n_jobs)
+        found = examples.compare(described, self.n_jobs)
+        probabilities, votes = examples.vote(found, len(batch)), examples.weigh(found)
+        owners, chosen = found.pairs.T
+        shares = votes / np.bincount(owners, votes)[owners]
+        is_other = examples.codes[chosen] != probabilities.argmax(axis=1)[owners]
+        order = np.lexsort([-shares, is_other, owners])
+        decisive = order[np.unique(owners[order], return_index=True)[1]].tolist()
+        evidence = []
+        for i, k in enumerate(decisive):
+            registration = described.make_registration(examples.framed, (i, int(chosen[k])), found.bent, k)
+            label = self.classes_[examples.codes[chosen[k]]]
+            evidence.append(Evidence(int(chosen[k]), label, float(shares[k]), registration))
+        return probabilities, evidence
+
     def explain(self, image: Any, n_shown: int = 5) -> list[Evidence]:
         """Return the examples that contributed most to the decision about one image, with the maps to them.
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from PIL import Image
 
-from radoncdt.catalogue.thumbnails import THUMBNAIL_SIDE, draw_ink, make_thumbnail, read_thumbnail
+from radoncdt._thumbnails import THUMBNAIL_SIDE, draw_ink, make_thumbnail, read_thumbnail
 
 
 @pytest.mark.parametrize("shape", [(5, 9), (256, 256), (257, 40), (3000, 2), (700, 1000)])

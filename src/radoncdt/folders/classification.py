@@ -1,0 +1,145 @@
+"""Classify image files by folders of examples: each folder is a class with one or more images."""
+
+import os
+from collections import Counter as Tally
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from radoncdt import _validation
+from radoncdt._geometry import ink_box
+from radoncdt._progress import Counter
+from radoncdt._thumbnails import make_thumbnail
+from radoncdt._typing import OnProgress
+from radoncdt._validation import ArgumentValueError
+from radoncdt.estimators import FewShotClassifier
+from radoncdt.folders.decisions import Classifier, Decision, Ink, choose_judge
+from radoncdt.folders.predictions import Prediction, Predictions
+from radoncdt.ink import InkError, image_files, read_ink
+
+__all__ = ["classify_folders"]
+
+StrPath = str | os.PathLike[str]
+
+_PER_CHUNK = 32  # images that are read, classified together, and not kept
+
+
+def classify_folders(
+    train: StrPath,
+    test: StrPath | Sequence[StrPath],
+    *,
+    classifier: Classifier | None = None,
+    on_progress: OnProgress | None = None,
+    **ink: Any,
+) -> Predictions:
+    """Classify image files by a few examples per class, however each image was moved.
+
+    Parameters
+    ----------
+    train : path
+        A folder of examples. The folders in it are the classes, with at least one image each.
+    test : path or sequence of paths
+        Image files and folders of image files. Folders in such a folder are known classes, and the predictions for
+        their images are counted as correct or wrong.
+    classifier : FewShotClassifier or AffineNeighborsClassifier, optional
+        By default ``FewShotClassifier(moments="robust")``. Image files have specks more often than the few examples
+        show, and robust moments cost little without them. Of several classes with equally many votes of neighbours, the
+        one with the nearest example wins, and examples that no plausible map leads to do not vote.
+    on_progress : callable, optional
+        Called as ``on_progress(done, total, task)`` while images are read and classified.
+    **ink
+        Keyword arguments of `radoncdt.ink.read_ink`, such as `kind`.
+
+    Returns
+    -------
+    Predictions
+        With the thumbnails that `radoncdt.folders.report.html` shows.
+    """
+    # Moments that leave-one-out chooses from clean examples fail on images with specks. Digits with two to five specks,
+    # examples without: accuracy 0.65 with robust moments, 0.45 with those chosen. Without any specks, 0.82 and 0.84;
+    # watermarks in photographs, 0.99 and 0.96.
+    classifier = FewShotClassifier(moments="robust") if classifier is None else classifier
+    paths = [test] if isinstance(test, (str, os.PathLike)) else list(_validation.check_sequence(test, "test"))
+    if not Path(train).is_dir():
+        raise ArgumentValueError("train", f"must be a folder, got {train}")
+    for path in paths:
+        if not os.path.lexists(path):
+            raise ArgumentValueError("test", f"must be image files or folders that exist, got {path}")
+    labelled = {file: label for file, label in _find_images([train]).items() if label}
+    queries = _find_images(paths)
+    refused: list[str] = []
+    given = ", ".join(map(str, paths))
+    if not queries:
+        raise ArgumentValueError("test", f"must have readable images, got {given}")
+
+    def read(files: Sequence[Path], counter: Counter) -> dict[Path, Ink]:
+        """Read the ink of files, cropped to its bounding box, on which no result depends."""
+        found = {}
+        for file in files:
+            try:
+                image = read_ink(file, **ink)
+                found[file] = image[ink_box(image)].copy()
+            except InkError as error:
+                refused.append(str(error))
+            counter.advance()
+        return found
+
+    counter = Counter(on_progress, len(labelled) + 1, "reading examples")
+    examples = read(list(labelled), counter)
+    names = [str(labelled[file]) for file in examples]
+    classes = _check_classes(Path(train), names, refused, is_one_enough=not isinstance(classifier, FewShotClassifier))
+    codes, images = np.array([classes.index(name) for name in names]), list(examples.values())
+    judge = counter.await_result(lambda: choose_judge(classifier, images, codes), "comparing the examples")
+    counter.advance()
+
+    rows: list[Prediction] = []
+    thumbnails: dict[Path, bytes] = {}
+    files, known = list(examples), list(queries)
+    counter = Counter(on_progress, len(queries), "classifying images")
+    for start in range(0, len(known), _PER_CHUNK):
+        found = read(known[start : start + _PER_CHUNK], counter)
+        thumbnails |= {file: make_thumbnail(image) for file, image in found.items()}
+        decisions = judge.decide(list(found.values())) if found else []
+        rows += [_name(file, queries[file], each, classes, files) for file, each in zip(found, decisions)]
+    if not rows:
+        raise ArgumentValueError("test", f"must have readable images, got {given} ({refused[-1]})")
+    thumbnails |= {row.example: make_thumbnail(examples[row.example]) for row in rows if row.example is not None}
+    return Predictions(tuple(rows), tuple(classes), tuple(refused), dict(Tally(names)), judge.settings, thumbnails)
+
+
+def _find_images(paths: Sequence[StrPath]) -> dict[Path, str | None]:
+    """Find every image file once, with its label: the folder in which it is, directly below one of the paths."""
+    found: dict[str, tuple[Path, str | None]] = {}
+    for path in map(Path, paths):
+        for file in image_files([path]):
+            below = file.relative_to(path).parts
+            found.setdefault(os.path.abspath(file), (file, below[0] if len(below) > 1 else None))
+    return dict(found.values())
+
+
+def _check_classes(train: Path, names: list[str], refused: list[str], *, is_one_enough: bool) -> list[str]:
+    """Return the classes, sorted; refuse folders without readable images."""
+    reason = f" ({refused[0]})" if refused else ""
+    if not names:
+        raise ArgumentValueError("train", f"must have folders with readable images, got {train}{reason}")
+    folders = {path.name for path in train.iterdir() if path.is_dir() and not path.name.startswith(".")}
+    if empty := sorted(folders - set(names)):
+        more = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
+        raise ArgumentValueError(
+            "train", f"must have a readable image in each of its folders, got none in {train / empty[0]}{more}{reason}"
+        )
+    classes = sorted(set(names))
+    if len(classes) == 1 and not is_one_enough:
+        raise ArgumentValueError("train", f"must have at least two folders of examples, got one, {train / classes[0]}")
+    return classes
+
+
+def _name(file: Path, label: str | None, decision: Decision, classes: list[str], files: list[Path]) -> Prediction:
+    """Return a decision with the names of its classes and of its example."""
+    predicted, second = (None if code is None else classes[code] for code in (decision.predicted, decision.second))
+    example = None if decision.example is None else files[decision.example]
+    return Prediction(
+        file, label, **{**decision._asdict(), "predicted": predicted, "second": second, "example": example}
+    )

@@ -1,0 +1,66 @@
+"""The report of a classification: an HTML page with every image, its class, and the example that decided."""
+
+from typing import Any
+
+import numpy as np
+
+from radoncdt._progress import track
+from radoncdt._templates import load_template
+from radoncdt._text import escape_unprintable
+from radoncdt._thumbnails import draw_overlay, embed, embed_ink, read_thumbnail, reduction
+from radoncdt._typing import OnProgress
+from radoncdt.folders.predictions import Prediction, Predictions
+
+__all__ = ["html"]
+
+_MAX_ROWS = 1000  # images in the page
+_MAX_COLUMNS = 20  # classes that have columns in the confusion matrix; otherwise the page lists what was confused
+_LIKELY = 0.5  # p below which a prediction is highlighted as uncertain
+_MIN_MARGIN = 1.05  # the same for the margin of neighbours
+
+
+def html(found: Predictions, *, on_progress: OnProgress | None = None) -> str:
+    """Return an HTML page about a classification, with all pictures embedded.
+
+    The least certain predictions come first. The page shows the first 1,000 images; the table has all of them.
+    """
+    rows = found.sort_by_certainty()[:_MAX_ROWS]
+    return load_template("radoncdt.folders", "classification_report.html", {"printable": escape_unprintable}).render(
+        found=found,
+        accuracies=found.accuracies,
+        confused=_list_confused(found),
+        has_matrix=len(found.classes) <= _MAX_COLUMNS,
+        rows=[_draw_row(found, row) for row in track(rows, on_progress, "writing the report")],
+    )
+
+
+def _list_confused(found: Predictions) -> dict[str, dict[str, int]]:
+    """Return for every known class the predicted classes of its images, and how many there are of each."""
+    confused: dict[str, dict[str, int]] = {name: {} for name in found.accuracies}
+    for row in found.rows:
+        if row.label in confused:
+            name = row.predicted or ""
+            confused[row.label][name] = confused[row.label].get(name, 0) + 1
+    return confused
+
+
+def _draw_row(found: Predictions, row: Prediction) -> dict[str, Any]:
+    """Return a prediction with the pictures that the page shows."""
+    image = read_thumbnail(found.thumbnails[row.file])
+    known = row.label in found.classes
+    weak = (row.p is not None and row.p < _LIKELY) or (row.p is None and (row.margin or 0) < _MIN_MARGIN)
+    shown = {
+        "row": row,
+        "image": embed_ink(image),
+        "example": None,
+        "overlay": None,
+        "verdict": ("right" if row.predicted == row.label else "wrong") if known else "",
+        "is_weak": weak,
+    }
+    if row.example is not None and row.registration is not None:
+        example = read_thumbnail(found.thumbnails[row.example])
+        moving, fixed = (reduction(shape) for shape in row.registration.frames)
+        unreduced = row.registration.pixel_matrix
+        shown["example"] = embed_ink(example)
+        shown["overlay"] = embed(draw_overlay(image, example, fixed @ unreduced @ np.linalg.inv(moving)))
+    return shown

@@ -226,6 +226,13 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
             In the order of `classes_`.
         evidence : list of Evidence
             For every image, the example of the most probable class that contributed most.
+
+        Examples
+        --------
+        >>> model = FewShotClassifier().fit([np.ones((40, 40)), np.tri(60)], ["square", "triangle"])
+        >>> probabilities, evidence = model.predict_with_evidence([np.tri(30), np.ones((9, 30))])
+        >>> [each.label.item() for each in evidence]
+        ['triangle', 'square']
         """
         check_is_fitted(self)
         batch = read_measures(self._read(X, reset=False))

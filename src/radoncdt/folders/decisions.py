@@ -72,7 +72,7 @@ class _FewShot:
             "moments": (model.moments_, model.moments),
         }
         return {"classifier": type(model).__name__} | {
-            name: f"{value} ({'auto' if isinstance(given, str) and given == 'auto' else 'given'})"
+            name: f"{value} (auto)" if isinstance(given, str) and given == "auto" else value
             for name, (value, given) in found.items()
         }
 

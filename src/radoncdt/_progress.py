@@ -33,7 +33,7 @@ class Counter:
             if self._on_progress is not None:
                 self._on_progress(self._done, self._total, self._task)
 
-    def await_result(self, work: Callable[[], Item], task: str) -> Item:
+    def await_result(self, work: Callable[[], Item]) -> Item:
         """Return the result of work that does not count itself, and repeat the last report until it is there.
 
         The work runs in a thread that does not keep an interrupted program alive.
@@ -50,7 +50,7 @@ class Counter:
 
         threading.Thread(target=run, daemon=True).start()
         while not future.done():
-            self.advance(0, task)
+            self.advance(0)
             wait([future], _HEARTBEAT)
         return future.result()
 

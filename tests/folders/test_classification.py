@@ -249,8 +249,8 @@ def test_files_that_cannot_be_read_are_named(folder):
     found = classify_folders("train", "test", on_progress=lambda *call: calls.append(call))
     assert found.refused == ("train/class 1/bad.png: unrecognised image format", "test/bad.png: empty file")
     assert len(found.rows) == 12
-    assert calls[0] == (0, 8, "reading examples")
-    assert (7, 8, "comparing the examples") in calls
+    assert calls[0] == (0, 7, "reading examples")
+    assert {(7, 7, "reading examples"), (0, 1, "comparing the examples"), (1, 1, "comparing the examples")} < set(calls)
     assert calls[-1] == (13, 13, "classifying images")
 
 

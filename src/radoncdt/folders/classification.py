@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from radoncdt import _validation
 from radoncdt._geometry import ink_box
 from radoncdt._progress import Counter
@@ -76,14 +74,12 @@ def classify_folders(
     if not queries:
         raise ArgumentValueError("test", f"must have readable images, got {', '.join(map(str, paths))}")
 
-    counter = Counter(on_progress, len(given) + 1, "reading examples")
-    examples = reader.read(list(given), counter)
+    examples = reader.read(list(given), Counter(on_progress, len(given), "reading examples"))
     labels = [str(given[file]) for file in examples]
     classes = _check_classes(Path(train), labels, reader.refused, 2 if isinstance(classifier, FewShotClassifier) else 1)
     files, images = list(examples), list(examples.values())
-    numbers = {name: code for code, name in enumerate(classes)}
-    codes = np.array([numbers[label] for label in labels])
-    judge = counter.await_result(lambda: choose_judge(classifier, images, codes), "comparing the examples")
+    counter = Counter(on_progress, 1, "comparing the examples")
+    judge = counter.await_result(lambda: choose_judge(classifier, images, labels))
     counter.advance()
 
     every, rows = list(queries), list[Prediction]()

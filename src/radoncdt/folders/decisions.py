@@ -47,20 +47,20 @@ class Judge(Protocol):
         """Decide about images."""
 
 
-def choose_judge(classifier: object, images: list[Ink], codes: NDArray[np.intp]) -> Judge:
-    """Fit a classifier to examples and the numbers of their classes."""
+def choose_judge(classifier: object, images: list[Ink], labels: list[str]) -> Judge:
+    """Fit a classifier to examples. The classes of its decisions are numbers in the order of the sorted labels."""
     if isinstance(classifier, FewShotClassifier):
-        return _FewShot(classifier, images, codes)
+        return _FewShot(classifier, images, labels)
     if isinstance(classifier, AffineNeighborsClassifier):
-        return _Neighbours(classifier, images, codes)
+        return _Neighbours(classifier, images, labels)
     raise ArgumentTypeError(
         "classifier", f"must be a FewShotClassifier or an AffineNeighborsClassifier, got {classifier!r}"
     )
 
 
 class _FewShot:
-    def __init__(self, classifier: FewShotClassifier, images: list[Ink], codes: NDArray[np.intp]) -> None:
-        self._model = clone(classifier).fit(images, codes)
+    def __init__(self, classifier: FewShotClassifier, images: list[Ink], labels: list[str]) -> None:
+        self._model = clone(classifier).fit(images, labels)
 
     @property
     def settings(self) -> dict[str, str]:
@@ -97,12 +97,13 @@ class _FewShot:
 
 
 class _Neighbours:
-    def __init__(self, classifier: AffineNeighborsClassifier, images: list[Ink], codes: NDArray[np.intp]) -> None:
+    def __init__(self, classifier: AffineNeighborsClassifier, images: list[Ink], labels: list[str]) -> None:
         for name in ("n_neighbors", "refine"):
             count = getattr(classifier, name)
             if isinstance(count, int) and count > len(images):
                 raise ArgumentValueError(name, f"must be at most {len(images)}, the number of examples, got {count}")
-        self._model, self._codes = clone(classifier).fit(images, codes), codes
+        self._model = clone(classifier).fit(images, labels)
+        self._codes = np.unique(labels, return_inverse=True)[1]
         self._limits = Plausible(**{field.name: getattr(classifier, field.name) for field in fields(Plausible)})
 
     @property

@@ -1,5 +1,6 @@
 """The report of a classification: an HTML page with every image, its class, and the example that decided."""
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from radoncdt.folders.predictions import Prediction, Predictions
 __all__ = ["html"]
 
 _MAX_ROWS = 1000  # images in the page
-_MAX_COLUMNS = 20  # classes that have columns in the confusion matrix; otherwise the page lists what was confused
+_MAX_COLUMNS = 20  # classes that have columns in a confusion matrix; of more, the page lists what was confused
 _LIKELY = 0.5  # p below which a prediction is highlighted as uncertain
 _MIN_MARGIN = 1.05  # the same for the margin of neighbours
 
@@ -25,22 +26,25 @@ def html(found: Predictions, *, on_progress: OnProgress | None = None) -> str:
     The least certain predictions come first. The page shows the first 1,000 images; the table has all of them.
     """
     rows = found.sort_by_certainty()[:_MAX_ROWS]
+    accuracies = found.accuracies
+    has_matrix = len(found.classes) <= _MAX_COLUMNS
+    shown = [name for name, (right, n) in accuracies.items() if has_matrix or right < n]
     return load_template("radoncdt.folders", "classification_report.html", {"printable": escape_unprintable}).render(
         found=found,
-        accuracies=found.accuracies,
+        accuracies=accuracies,
+        shown=shown if has_matrix else sorted(shown, key=lambda name: accuracies[name][0] / accuracies[name][1]),
         confused=_list_confused(found),
-        has_matrix=len(found.classes) <= _MAX_COLUMNS,
+        has_matrix=has_matrix,
         rows=[_draw_row(found, row) for row in track(rows, on_progress, "writing the report")],
     )
 
 
-def _list_confused(found: Predictions) -> dict[str, dict[str, int]]:
-    """Return for every known class the predicted classes of its images, and how many there are of each."""
-    confused: dict[str, dict[str, int]] = {name: {} for name in found.accuracies}
+def _list_confused(found: Predictions) -> dict[str, Counter[str]]:
+    """Count the predicted classes of the images of each known class; "" stands for no class."""
+    confused = {name: Counter[str]() for name in found.accuracies}
     for row in found.rows:
         if row.label in confused:
-            name = row.predicted or ""
-            confused[row.label][name] = confused[row.label].get(name, 0) + 1
+            confused[row.label][row.predicted or ""] += 1
     return confused
 
 

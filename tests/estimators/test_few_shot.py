@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
-from radoncdt import FewShotClassifier, MapPrior, PointCloud, datasets, push_forward
+from radoncdt import AffineNeighborsClassifier, FewShotClassifier, MapPrior, PointCloud, datasets, push_forward
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +43,12 @@ def test_one_example_per_class_leaves_no_choice(drawn):
     _, symbols, _, names = drawn
     model = FewShotClassifier().fit(symbols, names)
     assert (model.moments_, model.reflections_, model.prior_, model.beta_) == ("exact", False, MapPrior(), 5.0)
+
+
+@pytest.mark.parametrize("model", [FewShotClassifier(), AffineNeighborsClassifier()])
+def test_one_example_of_many_classes_is_no_reason_for_a_warning(digits, model):
+    names = np.array([f"class {k}" for k in range(25)])
+    assert_array_equal(model.fit(digits[0][:25], names).predict(digits[0][:25]), names)
 
 
 def test_parameters_are_chosen_from_several_examples(digits):

@@ -263,6 +263,18 @@ def test_options_of_ink_are_passed_on(folder):
         classify_folders("train", "test", roi=(999, 0, 9, 9))
 
 
+def test_examples_may_be_of_another_kind(folder):
+    """Dark tracings beside photographs in which the mark is bright."""
+    queries = MARKS.queries(120, kind="photograph", rng=3)
+    for k in (1, 2, 4):
+        for number, image in enumerate(queries.images[queries.marks == k][:4]):
+            save(f"photographs/class {k}/{number}.png", 1 - image)
+    found = classify_folders("train", "photographs", kind="watermark", threshold=4, example_kind="drawing")
+    assert sum(right for right, _ in found.accuracies.values()) >= 11
+    alike = classify_folders("train", "photographs", kind="watermark")
+    assert sum(right for right, _ in alike.accuracies.values()) < 9
+
+
 @pytest.mark.parametrize(
     ("train", "test", "options", "message"),
     [
@@ -293,6 +305,7 @@ def test_options_of_ink_are_passed_on(folder):
         ("train", "test", {"classifier": neighbours(refine=9)}, "`refine` must be at most 6, the number of examples"),
         ("train", "test", {"classifier": neighbours(0)}, "`n_neighbors` must be at least 1, got 0"),
         ("train", "test", {"classifier": FewShotClassifier(frame_size=3)}, "`frame_size` must be at least 8"),
+        ("train", "test", {"example_kind": "photo"}, "`example_kind` must be one of 'drawing', 'watermark', 'grey'"),
         ("train", "test", {"kind": "photo"}, "'photo' is now called 'watermark'"),
     ],
 )

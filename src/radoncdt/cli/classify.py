@@ -22,7 +22,7 @@ from radoncdt.cli.options import (
 from radoncdt.cli.outputs import ANY, FIGURE, check_outputs, write_bytes, write_figure
 from radoncdt.folders import Prediction, Predictions, classify_folders, copy_to_classes, report
 from radoncdt.folders.decisions import Classifier
-from radoncdt.ink import image_files
+from radoncdt.ink import INK_KINDS, image_files
 from radoncdt.matching.plausible import Plausible
 from radoncdt.matching.prior import PRIORS
 from radoncdt.matching.settings import ROBUST, DescriptorSettings
@@ -44,13 +44,15 @@ methods:
              --max-aspect and --max-shear.
 
 The command prints the least certain predictions: the image, the predicted class with its probability p, the second
-class, and the example that decided. The table and the report have all of them. With --method neighbors p is the share
-of the votes, and the margin tells how certain a prediction is: the distance to the nearest example of another class,
-divided by the distance to the nearest example of the predicted class.
+class, and the example that decided. The table and the report have all of them. p compares the classes with each other;
+an image of none of them has a large distance to the example that decided, whatever p is. With --method neighbors p is
+the share of the votes, and the margin tells how certain a prediction is: the distance to the nearest example of another
+class, divided by the distance to the nearest example of the predicted class.
 
 examples:
   radoncdt classify examples/ unknown/ --report predictions.html
   radoncdt classify symbols/ photographs/ --prior photograph --mirror yes --copy-to sorted/
+  radoncdt classify tracings/ photographs/ --example-kind drawing --kind watermark --report predictions.html
   radoncdt classify letters/ page1.png page2.png --prior upright --frame-size 56 --out predictions.csv
   radoncdt classify examples/ known/ --method neighbors --neighbors 3 --max-aspect 1.5 --confusion confusion.png
 """
@@ -76,6 +78,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "few-shot: points along each side of the frame on which images are compared; complex shapes need more, such "
     parser.add_argument("--frame-size", type=whole_number, metavar="N", help=f"{text}as 56 (default 28)")
     add_ink_options(parser)
+    text = "kind of the examples, if it is another one: they are then read without the other options of ink"
+    parser.add_argument("--example-kind", choices=INK_KINDS, help=text)
     group = add_map_options(parser, Plausible())
     text = "whether mirror images are the same (default auto for few-shot, yes for neighbors)"
     group.add_argument("--mirror", choices=("auto", "yes", "no"), help=text)
@@ -106,7 +110,14 @@ def run(options: argparse.Namespace) -> int:
             raise ArgumentValueError("copy_to", f"must not be inside a folder of images, got {options.copy_to}")
     if options.report is not None:
         require("jinja2", "writing a report")
-    found = classify_folders(options.train, options.test, classifier=classifier, on_progress=options.on_progress, **ink)
+    found = classify_folders(
+        options.train,
+        options.test,
+        classifier=classifier,
+        example_kind=options.example_kind,
+        on_progress=options.on_progress,
+        **ink,
+    )
     write_bytes(options.out, found.table())
     for message in found.refused:
         complain(message)

@@ -156,7 +156,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         labels = column_or_1d(y, warn=True)
         assert_all_finite(labels, input_name="y")
-        check_classification_targets(labels)
+        check_classification_targets(np.tile(labels, 2))  # twice, since it warns of classes with one example
         if len(labels) != len(batch):
             raise ArgumentValueError("y", f"must have one label per image, {len(batch)}, got {len(labels)}")
         classes, codes = np.unique(labels, return_inverse=True)

@@ -15,7 +15,7 @@ from radoncdt._validation import ArgumentValueError
 from radoncdt.estimators import FewShotClassifier
 from radoncdt.folders.decisions import Classifier, Decision, Ink, choose_judge
 from radoncdt.folders.predictions import Prediction, Predictions
-from radoncdt.ink import InkError, image_files, read_ink
+from radoncdt.ink import INK_KINDS, InkError, image_files, read_ink
 
 __all__ = ["classify_folders"]
 
@@ -36,6 +36,7 @@ def classify_folders(
     test: StrPath | Sequence[StrPath],
     *,
     classifier: Classifier | None = None,
+    example_kind: str | None = None,
     on_progress: OnProgress | None = None,
     **ink: Any,
 ) -> Predictions:
@@ -52,6 +53,9 @@ def classify_folders(
         By default ``FewShotClassifier(moments="robust")``. Image files have specks more often than the few examples
         show, and robust moments cost little without them. Of several classes with equally many votes of neighbours, the
         one with the nearest example wins, and examples that no plausible map leads to do not vote.
+    example_kind : {"drawing", "watermark", "grey"}, optional
+        The kind of the examples if it is not that of the images: "drawing" for tracings beside photographs of
+        watermarks. The examples are then read without the other arguments of `read_ink`.
     on_progress : callable, optional
         Called as ``on_progress(done, total, task)`` while images are read and classified.
     **ink
@@ -70,11 +74,14 @@ def classify_folders(
         if not os.path.lexists(path):
             raise ArgumentValueError("test", f"must be image files or folders that exist, got {path}")
     given = {file: label for file, label in _find_images([train]).items() if label}
-    queries, reader = _find_images(paths), _Reader(ink)
+    if example_kind is not None:
+        _validation.check_choice(example_kind, "example_kind", INK_KINDS)
+    queries, reader = _find_images(paths), _Reader()
     if not queries:
         raise ArgumentValueError("test", f"must have readable images, got {', '.join(map(str, paths))}")
 
-    examples = reader.read(list(given), Counter(on_progress, len(given), "reading examples"))
+    example_ink = ink if example_kind is None else {"kind": example_kind}
+    examples = reader.read(list(given), example_ink, Counter(on_progress, len(given), "reading examples"))
     labels = [str(given[file]) for file in examples]
     classes = _check_classes(Path(train), labels, reader.refused, 2 if isinstance(classifier, FewShotClassifier) else 1)
     files, images = list(examples), list(examples.values())
@@ -86,7 +93,7 @@ def classify_folders(
     thumbnails: dict[Path, bytes] = {}
     counter = Counter(on_progress, len(every), "classifying images")
     for start in range(0, len(every), _PER_CHUNK):
-        found = reader.read(every[start : start + _PER_CHUNK], counter)
+        found = reader.read(every[start : start + _PER_CHUNK], ink, counter)
         thumbnails |= {file: make_thumbnail(image) for file, image in found.items()}
         decisions = judge.decide(list(found.values())) if found else []
         rows += [_name(file, queries[file], each, classes, files) for file, each in zip(found, decisions)]
@@ -107,16 +114,15 @@ def classify_folders(
 class _Reader:
     """Reads the ink of files, and keeps messages about those that cannot be read."""
 
-    def __init__(self, options: dict[str, Any]) -> None:
-        self._options = options
+    def __init__(self) -> None:
         self.refused: list[str] = []
 
-    def read(self, files: Sequence[Path], counter: Counter) -> dict[Path, Ink]:
+    def read(self, files: Sequence[Path], options: dict[str, Any], counter: Counter) -> dict[Path, Ink]:
         """Read ink, cropped to its bounding box. No decision depends on the paper around it."""
         found = {}
         for file in files:
             try:
-                image = read_ink(file, **self._options)
+                image = read_ink(file, **options)
                 found[file] = image[ink_box(image)].copy()
             except InkError as error:
                 self.refused.append(str(error))

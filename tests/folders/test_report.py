@@ -137,6 +137,14 @@ def test_neighbours_have_margins(folder, n_neighbors):
     assert "distance to the nearest example of another class" in page.text
 
 
+def test_a_lost_image_does_not_change_the_explanation(folder):
+    found = classify_folders("train", "test", classifier=AffineNeighborsClassifier())
+    lost = found.rows[0]._replace(predicted=None, margin=None, example=None, registration=None, second=None)
+    page = Page(report.html(found._replace(rows=(lost, *found.rows[1:]))))
+    assert "distance to the nearest example of another class" in page.text
+    assert "no class" in page.text
+
+
 def test_names_are_neither_html_nor_control_characters(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = [EVIL.replace("/", "∕"), "b\udcffad"]

@@ -62,8 +62,9 @@ class Predictions(NamedTuple):
     @property
     def accuracies(self) -> dict[str, tuple[int, int]]:
         """The number of correct predictions and of images, for every class with images whose class is known."""
-        found = {name: [row.predicted == name for row in self.rows if row.label == name] for name in self.classes}
-        return {name: (sum(correct), len(correct)) for name, correct in found.items() if correct}
+        known = Counter(row.label for row in self.rows)
+        right = Counter(row.label for row in self.rows if row.label == row.predicted)
+        return {name: (right[name], known[name]) for name in self.classes if known[name]}
 
     def confusion(self) -> NDArray[np.intp]:
         """Count the images of each known class (rows) by their predicted class (columns)."""

@@ -35,6 +35,7 @@ def html(found: Predictions, *, on_progress: OnProgress | None = None) -> str:
         shown=shown if has_matrix else sorted(shown, key=lambda name: accuracies[name][0] / accuracies[name][1]),
         confused=_list_confused(found),
         has_matrix=has_matrix,
+        has_margins=any(row.margin is not None for row in found.rows),
         rows=[_draw_row(found, row) for row in track(rows, on_progress, "writing the report")],
     )
 

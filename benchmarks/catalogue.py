@@ -28,12 +28,12 @@ import radoncdt
 from benchmarks.report import Parts, Row, run_parts
 from radoncdt import datasets
 from radoncdt._geometry import ink_box
+from radoncdt._thumbnails import make_thumbnail
 from radoncdt.catalogue import Catalogue
 from radoncdt.catalogue.index import store_summaries
 from radoncdt.catalogue.records import Entry, NewEntry, pack_descriptor
 from radoncdt.catalogue.search import DEFAULT_LIMITS, MIN_FITTED
 from radoncdt.catalogue.store import DESCRIPTOR_SETTINGS
-from radoncdt.catalogue.thumbnails import make_thumbnail
 from radoncdt.datasets import draw
 from radoncdt.ink import find_ink
 from radoncdt.matching.index import lower_bounds

@@ -184,3 +184,10 @@ def test_overlays_refuse_objects_that_are_not_registrations():
         plot.overlay(FLAG, FLAG, None)
     with pytest.raises(ValueError, match="`fixed` must have mass"):
         plot.overlay(FLAG, 0 * FLAG, radoncdt.register(FLAG, FLAG))
+
+
+def test_a_confusion_matrix_shows_names_as_they_are():
+    """Neither formulas of TeX nor control characters, and no bytes that are not UTF-8."""
+    ax = plot.confusion(np.eye(4), ["$x$", "$_", "a\x1b\n", "\udcff"])
+    ax.figure.canvas.draw()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["$x$", "$_", r"a\x1b\n", r"\xff"]

@@ -2,6 +2,9 @@
 
 import threading
 
+import pytest
+
+from radoncdt import _progress
 from radoncdt._progress import Counter, track
 
 
@@ -26,3 +29,25 @@ def test_threads_lose_no_counts():
     for thread in threads:
         thread.join()
     assert [call[0] for call in calls] == list(range(8001))
+
+
+def test_work_that_does_not_count_itself_is_reported(monkeypatch):
+    """The last report is repeated until there is a result."""
+    monkeypatch.setattr(_progress, "_HEARTBEAT", 1e-3)
+    calls, enough = [], threading.Event()
+
+    def hear(*call):
+        calls.append(call)
+        if len(calls) == 5:
+            enough.set()
+
+    assert Counter(hear, 1, "thinking").await_result(lambda: enough.wait(60)) is True
+    assert len(calls) >= 5
+    assert set(calls) == {(0, 1, "thinking")}
+    assert Counter(None, 1, "thinking").await_result(threading.current_thread) is threading.current_thread()
+
+
+@pytest.mark.parametrize("on_progress", [None, lambda *_: None])
+def test_errors_of_such_work_rise(on_progress):
+    with pytest.raises(ZeroDivisionError):
+        Counter(on_progress, 1, "thinking").await_result(lambda: 1 / 0)

@@ -1,7 +1,8 @@
 """Progress of long work, reported to a callback. The caller decides how to show it."""
 
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import Future, wait
 from typing import TypeVar
 
 from radoncdt._typing import OnProgress
@@ -9,6 +10,8 @@ from radoncdt._typing import OnProgress
 __all__ = ["Counter", "track"]
 
 Item = TypeVar("Item")
+
+_HEARTBEAT = 0.5  # seconds between reports of work that does not count itself
 
 
 class Counter:
@@ -29,6 +32,27 @@ class Counter:
             self._task = self._task if task is None else task
             if self._on_progress is not None:
                 self._on_progress(self._done, self._total, self._task)
+
+    def await_result(self, work: Callable[[], Item]) -> Item:
+        """Return the result of work that does not count itself, and repeat the last report until it is there.
+
+        The work runs in a thread that does not keep an interrupted program alive.
+        """
+        if self._on_progress is None:
+            return work()
+        future: Future[Item] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(work())
+            except BaseException as error:
+                future.set_exception(error)
+
+        threading.Thread(target=run, daemon=True).start()
+        while not future.done():
+            self.advance(0)
+            wait([future], _HEARTBEAT)
+        return future.result()
 
 
 def track(items: Collection[Item], on_progress: OnProgress | None, task: str) -> Iterator[Item]:

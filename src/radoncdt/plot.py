@@ -24,6 +24,7 @@ from radoncdt._push_forward import push_forward
 from radoncdt._radon import radon
 from radoncdt._rcdt import nrcdt as nrcdt_of
 from radoncdt._rcdt import rcdt as rcdt_of
+from radoncdt._text import escape_unprintable
 from radoncdt._validation import ArgumentTypeError, ArgumentValueError
 from radoncdt.directions import equispaced_angles
 from radoncdt.matching.registration import Registration
@@ -383,9 +384,9 @@ def confusion(counts: ArrayLike, classes: Sequence[str], *, ax: Axes | None = No
         ax.text(
             column, row, f"{table[row, column]:g}", ha="center", va="center", fontsize=size, color="w" if dark else "k"
         )
-    ticks = np.arange(n)
-    ax.set_xticks(ticks, classes, rotation=90, fontsize=size)
-    ax.set_yticks(ticks, classes, fontsize=size)
+    ticks, names = np.arange(n), [escape_unprintable(name) for name in classes]
+    ax.set_xticks(ticks, names, rotation=90, fontsize=size, parse_math=False)
+    ax.set_yticks(ticks, names, fontsize=size, parse_math=False)
     ax.set(xlabel="predicted", ylabel="class")
     return ax
 

@@ -66,7 +66,20 @@ COMMANDS = [
     (["search", DB, MARK, "--report", f"{OUT}.txt"], 2),
     (["search", DB, MARK, "--where", f'"{EVIL}" = 1'], 2),
     (["search", DB, MARK, f"--{EVIL}"], 2),
-    (["classify", "classes", "classes", "--out", f"{OUT}.csv", "--confusion", f"{OUT}.png"], 0),
+    (
+        [
+            "classify",
+            "classes",
+            "classes",
+            "--out",
+            f"{OUT}.csv",
+            "--confusion",
+            f"{OUT}.png",
+            "--report",
+            f"{OUT}.html",
+        ],
+        0,
+    ),
     (["classify", "classes", FOLDER, "--out", f"{OUT}.csv"], 1),
     (["classify", f"none{EVIL}", "classes"], 2),
     (["transform", FOLDER, "--out", f"{OUT}.csv", "--angles", "4", "--levels", "4"], 1),
@@ -160,6 +173,7 @@ def test_errors_of_the_system_are_printed_in_one_line(folder, monkeypatch, capsy
         ("search", "max_side", "--max-side"),
         ("search", "image", "IMAGE"),
         ("classify", "n_neighbors", "--neighbors"),
+        ("classify", "frame_size", "--frame-size"),
         ("classify", "train", "TRAIN_DIR"),
         ("classify", "test", "TEST"),
         ("classify", "test[2]", "TEST"),
@@ -204,7 +218,7 @@ def test_tables_of_names_hold_no_formulas(tmp_path, monkeypatch):
     assert run("classify", ".", ".", "--out", "p.csv") == 0
     with open("p.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [(row["file"], row["class"], row["predicted"], row["nearest"]) for row in rows] == [
+    assert [(row["file"], row["class"], row["predicted"], row["example"]) for row in rows] == [
         ("'=1+1/=a.png", "'=1+1", "'=1+1", "'=1+1/=a.png"),
         ("'@x/=a.png", "'@x", "'@x", "'@x/=a.png"),
     ]

@@ -11,7 +11,6 @@ import radoncdt
 from radoncdt import cli, reproduction
 from radoncdt.catalogue import DEFAULT_LIMITS, Catalogue
 from radoncdt.cli.options import make_limits, make_type, read_ink_options
-from radoncdt.folders import classify_folders
 from radoncdt.ink import InkOptions, read_ink
 from radoncdt.matching.settings import DescriptorSettings
 
@@ -73,12 +72,10 @@ def test_the_defaults_of_ink_are_those_of_the_library(command):
     assert parse(command).kind == "drawing"
 
 
-@pytest.mark.parametrize(
-    ("command", "limits"), [("search", DEFAULT_LIMITS), ("classify", radoncdt.Plausible()), ("register", None)]
-)
+@pytest.mark.parametrize(("command", "limits"), [("search", DEFAULT_LIMITS), ("register", None)])
 def test_the_defaults_of_maps_are_those_of_the_library(command, limits):
     assert make_limits(parse(command)) == (limits or radoncdt.Plausible())
-    function = {"search": Catalogue.search, "classify": classify_folders, "register": radoncdt.register}[command]
+    function = {"search": Catalogue.search, "register": radoncdt.register}[command]
     default = inspect.signature(function).parameters["limits"].default
     assert make_limits(parse(command)) == (default or radoncdt.Plausible())
 
@@ -90,7 +87,6 @@ def test_the_defaults_of_counts_are_those_of_the_library():
     settings = DescriptorSettings()
     for command in ("classify", "register"):
         assert (parse(command).angles, parse(command).levels) == (settings.n_angles, settings.n_levels)
-    assert parse("classify").neighbors == inspect.signature(classify_folders).parameters["n_neighbors"].default
     choice = reproduction.Choice()
     options = parse("reproduce")
     assert (options.draws, options.seed, options.repetitions) == (choice.draws, choice.seed, choice.repetitions)
@@ -102,7 +98,7 @@ def test_the_defaults_of_jobs_are_those_of_the_library():
     functions = {
         "catalogue add": Catalogue.add,
         "search": Catalogue.search,
-        "classify": classify_folders,
+        "classify": radoncdt.FewShotClassifier,
         "show": radoncdt.plot.pipeline,
         "transform": radoncdt.max_nrcdt,
         "register": radoncdt.register,

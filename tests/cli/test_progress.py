@@ -48,6 +48,22 @@ def test_short_tasks_write_nothing_to_a_log_file():
     assert lines_of([1] * 29, 1, total=29, task="reading images") == []
 
 
+def test_a_long_first_step_has_no_estimate():
+    assert lines_of([0, 0, 0], 25, total=1, task="comparing") == ["radoncdt: comparing: 0 of 1, 50 s elapsed"]
+
+
+def test_a_bar_moves_on_during_a_long_step(monkeypatch):
+    """Reports without progress update the time, but only once the bar has appeared."""
+    clock, file = Clock(), Terminal()
+    with Bar(file=file, clock=clock) as bar:
+        bar(0, 1, "comparing")
+        bar(0, 1, "comparing")
+        assert file.getvalue().strip() == ""
+        clock.now += 3
+        bar(0, 1, "comparing")
+        assert "comparing   0%|" in file.getvalue()
+
+
 def test_long_tasks_are_reported_in_hours():
     assert lines_of([1], 60, total=200, task="calibrating") == ["radoncdt: calibrating: 1 of 200, 3 h 19 min left"]
 

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
-from radoncdt import FewShotClassifier, MapPrior, PointCloud, datasets, push_forward
+from radoncdt import AffineNeighborsClassifier, FewShotClassifier, MapPrior, PointCloud, datasets, push_forward
 from radoncdt.matching.votes import Voters
 from radoncdt.measures import Batch
 
@@ -45,6 +45,12 @@ def test_one_example_per_class_leaves_no_choice(drawn):
     _, symbols, _, names = drawn
     model = FewShotClassifier().fit(symbols, names)
     assert (model.moments_, model.reflections_, model.prior_, model.beta_) == ("exact", False, MapPrior(), 5.0)
+
+
+@pytest.mark.parametrize("model", [FewShotClassifier(), AffineNeighborsClassifier()])
+def test_one_example_of_many_classes_is_no_reason_for_a_warning(digits, model):
+    names = np.array([f"class {k}" for k in range(25)])
+    assert_array_equal(model.fit(digits[0][:25], names).predict(digits[0][:25]), names)
 
 
 def test_parameters_are_chosen_from_several_examples(digits):
@@ -111,6 +117,20 @@ def test_it_explains_its_decisions(digits):
         assert labels[::2][each.example] == each.label
 
 
+def test_evidence_comes_with_the_probabilities(digits):
+    """They are those of the two methods that it replaces; the example belongs to the most probable class."""
+    images, labels = digits
+    model = FewShotClassifier().fit(images[::2], labels[::2])
+    probabilities, evidence = model.predict_with_evidence(images[1::2])
+    assert_array_equal(probabilities, model.predict_proba(images[1::2]))
+    assert [each.label for each in evidence] == model.predict(images[1::2]).tolist()
+    for image, found in zip(images[1::2], evidence, strict=True):
+        expected = next(each for each in model.explain(image, 99) if each.label == found.label)
+        assert (found.example, found.share) == (expected.example, pytest.approx(expected.share, rel=1e-12))
+        assert found.registration.distance == expected.registration.distance
+        assert_allclose(found.registration.matrix, expected.registration.matrix, rtol=1e-9)
+
+
 def test_the_map_of_an_explanation_leads_to_the_example():
     flag = np.zeros((80, 80))
     flag[20:60, 30:36] = flag[20:40, 36:56] = 1
@@ -175,8 +195,9 @@ def test_images_without_ink_are_refused():
     with pytest.raises(ValueError, match=r"`X\[1\]` must have mass"):
         FewShotClassifier().fit([np.ones((9, 9)), np.zeros((9, 9))], [1, 2])
     model = FewShotClassifier().fit([np.ones((9, 9)), np.tri(9)], [1, 2])
-    with pytest.raises(ValueError, match=r"`X\[0\]` must not have negative mass"):
-        model.predict([-np.ones((9, 9))])
+    for method in (model.predict, model.predict_with_evidence):
+        with pytest.raises(ValueError, match=r"`X\[0\]` must not have negative mass"):
+            method([-np.ones((9, 9))])
 
 
 @pytest.mark.parametrize("scale", [1e-100, 1e-30, 1e30, 1e100])

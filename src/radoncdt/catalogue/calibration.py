@@ -27,6 +27,7 @@ from radoncdt import _threads
 from radoncdt._deformation import bend
 from radoncdt._geometry import ink_box
 from radoncdt._progress import Counter
+from radoncdt._thumbnails import read_thumbnail
 from radoncdt._typing import OnProgress
 from radoncdt.catalogue import records, schema
 from radoncdt.catalogue.index import StoredIndex
@@ -34,7 +35,6 @@ from radoncdt.catalogue.line_fit import find_line_points, find_thumbnail_points
 from radoncdt.catalogue.search import DEFAULT_LIMITS, MIN_FITTED, N_NEAREST, Shape, compute_prominence, score_entries
 from radoncdt.catalogue.snapshot import Snapshot
 from radoncdt.catalogue.store import Store
-from radoncdt.catalogue.thumbnails import read_thumbnail
 from radoncdt.matching.affine_distance import compute_distances
 from radoncdt.matching.descriptors import describe_batch
 from radoncdt.measures import Batch

@@ -8,6 +8,7 @@ import numpy as np
 
 from radoncdt._progress import Counter
 from radoncdt._text import shorten
+from radoncdt._thumbnails import read_thumbnail
 from radoncdt._typing import OnProgress
 from radoncdt.catalogue import records, schema
 from radoncdt.catalogue.calibration import has_calibration, load_calibration
@@ -17,7 +18,6 @@ from radoncdt.catalogue.records import Entry, find_file, hash_file
 from radoncdt.catalogue.schema import TableSchema
 from radoncdt.catalogue.snapshot import Snapshot, select_in
 from radoncdt.catalogue.store import Store
-from radoncdt.catalogue.thumbnails import read_thumbnail
 
 __all__ = ["Problem", "find_problems"]
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from radoncdt import _kernels
 from radoncdt._extras import require
+from radoncdt._thumbnails import read_thumbnail
 from radoncdt._typing import Floats
-from radoncdt.catalogue.thumbnails import read_thumbnail
 from radoncdt.matching.plausible import Plausible
 from radoncdt.matching.registration import Registration
 

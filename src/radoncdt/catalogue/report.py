@@ -1,34 +1,28 @@
 """Reports of searches: an HTML page with pictures, and a CSV table."""
 
-import base64
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from io import BytesIO
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt._extras import require
+from radoncdt import _thumbnails
 from radoncdt._geometry import ink_box
 from radoncdt._progress import track
 from radoncdt._templates import load_template
 from radoncdt._text import escape_unprintable
+from radoncdt._thumbnails import PICTURE_SIDE, draw_ink, embed, embed_ink, read_thumbnail, reduction
 from radoncdt._typing import OnProgress
 from radoncdt.catalogue.catalogue import Catalogue
 from radoncdt.catalogue.export import format_csv
 from radoncdt.catalogue.search import Match, SearchResult
-from radoncdt.catalogue.thumbnails import THUMBNAIL_SIDE, draw_ink, read_thumbnail
 from radoncdt.ink import InkError
 from radoncdt.ink.files import read_image
 
 __all__ = ["csv", "describe_map", "draw_overlay", "format_p_value", "html"]
 
-_MARGIN = 0.08  # margin around an entry for parts of the query beyond it, as a share of the longer side
-_QUERY_COLOUR, _ENTRY_COLOUR = (1.0, 0.45, 0.0), (0.1, 0.45, 0.9)  # orange and blue, distinct for the colour-blind
 _CLEAR, _WEAK = 0.05, 0.2  # p-values up to the first are highlighted in green, those above the second in grey
-_PICTURE_SIDE = 192  # pixels; maximum length of the longer side of a picture in the page
-_INK_COLOURS, _PICTURE_COLOURS = 4, 16  # colours of pictures of ink, and of all other pictures in the page
 
 # ---------------------------------------------------------------- the page
 
@@ -65,60 +59,28 @@ def _draw_pictures(result: SearchResult) -> dict[str, Any]:
     return {
         "result": result,
         "original": result.query.file and _embed_file(result.query.file),
-        "ink": _embed_ink(ink),
-        "cropped": _embed_ink(np.pad(ink[ink_box(ink)], 4)),
+        "ink": embed_ink(ink),
+        "cropped": embed_ink(np.pad(ink[ink_box(ink)], 4)),
         "matches": [(match, *_draw_match(ink, result.thumbnails[match.entry], match)) for match in result.matches],
     }
 
 
 def _draw_match(ink: NDArray[np.float32], thumbnail: bytes, match: Match) -> tuple[str, str]:
     """Return the pictures of an entry and of the overlay."""
-    overlay = draw_overlay(ink, thumbnail, match)
-    return _embed_ink(read_thumbnail(thumbnail)), _embed(overlay, _PICTURE_COLOURS)
+    return embed_ink(read_thumbnail(thumbnail)), embed(draw_overlay(ink, thumbnail, match))
 
 
 def draw_overlay(ink: NDArray[np.float32], thumbnail: bytes, match: Match) -> NDArray[np.uint8]:
     """Draw a query, moved by the map of a match, over the thumbnail of the entry. Return colours (H, W, 3)."""
-    from scipy.ndimage import gaussian_filter
-
-    transform = require("skimage.transform", "drawing overlays")
-    small = read_thumbnail(thumbnail)
-    margin = round(_MARGIN * max(small.shape))
-    entry = np.pad(small, margin)
-    factor = -(-max(match.registration.frames[1]) // THUMBNAIL_SIDE)  # by which the thumbnail was reduced
-    offset = 0.5 / factor - 0.5 + margin
-    to_thumbnail = np.array([[1 / factor, 0, offset], [0, 1 / factor, offset], [0, 0, 1]])
-    whole = to_thumbnail @ match.registration.pixel_matrix
-    scale = float(np.sqrt(abs(np.linalg.det(whole[:2, :2]))))
-    if scale < 1:  # lines must not vanish when they are drawn smaller
-        ink = gaussian_filter(ink, 0.5 * np.sqrt(1 / scale**2 - 1))
-    moved = transform.warp(ink, np.linalg.inv(whole), output_shape=entry.shape, order=1)
-    darkness = sum(
-        np.clip(image, 0, 1)[:, :, None] * (1 - np.array(colour))
-        for image, colour in ((moved, _QUERY_COLOUR), (entry, _ENTRY_COLOUR))
-    )
-    return np.rint(255 * np.clip(1 - darkness, 0, 1)).astype(np.uint8)
+    to_thumbnail = reduction(match.registration.frames[1]) @ match.registration.pixel_matrix
+    return _thumbnails.draw_overlay(ink, read_thumbnail(thumbnail), to_thumbnail)
 
 
 def _embed_file(name: str) -> str | None:
     """Return an image file as a data URI, None if it can no longer be read."""
     with suppress(InkError):
-        return _embed(draw_ink(1 - read_image(name).grey, 2 * _PICTURE_SIDE), _PICTURE_COLOURS)
+        return embed(draw_ink(1 - read_image(name).grey, 2 * PICTURE_SIDE))
     return None
-
-
-def _embed_ink(ink: NDArray[np.float32]) -> str:
-    """Return dark ink on white as a data URI."""
-    return _embed(draw_ink(ink), _INK_COLOURS)
-
-
-def _embed(pixels: NDArray[np.uint8], n_colours: int) -> str:
-    """Return a small picture with few colours as a data URI."""
-    image = require("PIL.Image", "writing a search report").fromarray(pixels)
-    image.thumbnail((_PICTURE_SIDE, _PICTURE_SIDE))
-    buffer = BytesIO()
-    image.quantize(n_colours).save(buffer, "PNG")
-    return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
 
 
 def format_p_value(p_value: float | None) -> str:

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from radoncdt import _threads
 from radoncdt._extras import require
 from radoncdt._geometry import ink_box
+from radoncdt._thumbnails import make_thumbnail
 from radoncdt.catalogue import records
 from radoncdt.catalogue.records import Entry, Failure, NewEntry, ReadResult
-from radoncdt.catalogue.thumbnails import make_thumbnail
 from radoncdt.ink import InkError, InkOptions
 from radoncdt.ink.extraction import assess_ink, extract_steps
 from radoncdt.ink.files import read_bytes, read_image

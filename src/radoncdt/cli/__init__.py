@@ -25,7 +25,7 @@ Affine-invariant image features, and searches in catalogues of watermarks.
 examples:
   radoncdt catalogue add marks.db tracings/ --metadata tracings.csv
   radoncdt search marks.db photograph.jpg --kind watermark --report found.html
-  radoncdt classify examples/ unknown/ --out predictions.csv
+  radoncdt classify examples/ unknown/ --report predictions.html
   radoncdt show anchor.png --out pipeline.png
   radoncdt transform tracings/*.png --out features.npz
   radoncdt register photograph.png anchor.png --out overlay.png
@@ -38,7 +38,7 @@ COMMANDS = {
     "ink": "find the ink of an image, as a search does, and show every step",
     "catalogue": "keep marks, their metadata and their descriptors in one file",
     "search": "find the entries of a catalogue that show the same mark as an image",
-    "classify": "classify images by their nearest examples",
+    "classify": "classify images by folders with one or a few examples of each class",
     "show": "draw an image, its Radon transform, R-CDT, NR-CDT and mNR-CDT",
     "transform": "compute features of image files",
     "register": "find the affine map that takes one image to another",

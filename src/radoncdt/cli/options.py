@@ -19,6 +19,7 @@ __all__ = [
     "add_ink_options",
     "add_jobs_option",
     "add_map_options",
+    "add_prior_option",
     "make_limits",
     "make_type",
     "read_ink_options",
@@ -51,6 +52,10 @@ def _read_region(text: str) -> tuple[int, ...]:
     return x, y, width, height
 
 
+def _read_prior_or_auto(text: str) -> MapPrior | str:
+    return text if text == "auto" else _read_prior(text)
+
+
 def _read_prior(text: str) -> MapPrior:
     if text in PRIORS:
         return PRIORS[text]
@@ -61,7 +66,9 @@ def _read_prior(text: str) -> MapPrior:
 whole_number = make_type("a whole number", int)
 _number = make_type("a number", float)
 _limit = make_type("a number or none", _read_limit)
-_prior = make_type(f"{', '.join(PRIORS)}, or two prices ASPECT,ROTATION that are not negative", _read_prior)
+_PRICES = "or two prices ASPECT,ROTATION that are not negative"
+_prior = make_type(f"{', '.join(PRIORS)}, {_PRICES}", _read_prior)
+_prior_or_auto = make_type(f"auto, {', '.join(PRIORS)}, {_PRICES}", _read_prior_or_auto)
 _region = make_type("four whole numbers x,y,w,h", _read_region)
 
 
@@ -130,8 +137,8 @@ _LIMITS = {
 
 def add_map_options(
     parser: argparse.ArgumentParser, limits: Plausible, *, all_limits: bool = False, with_prior: bool = False
-) -> None:
-    """Add the options of all commands that move images. `limits` has the defaults."""
+) -> Any:
+    """Add the options of all commands that move images, and return their group. `limits` has the defaults."""
     group = parser.add_argument_group("maps")
     group.add_argument("--no-mirror", action="store_true", help="reject maps that mirror")
     for name in _LIMITS if all_limits else ("max_aspect", "max_shear"):
@@ -143,12 +150,24 @@ def add_map_options(
     if all_limits:
         group.add_argument("--similarity", action="store_true", help="reject maps that are not similarities")
     if with_prior:
-        text = (
-            "which maps are likely: any (all of them), upright (rotation and stretch cost), photograph (only stretch "
-            "and shear cost), or the two prices themselves (default any)"
-        )
-        metavar = f"{{{','.join(PRIORS)}}}|ASPECT,ROTATION"
-        group.add_argument("--prior", type=_prior, default=PRIORS["any"], metavar=metavar, help=text)
+        add_prior_option(group)
+    return group
+
+
+def add_prior_option(group: Any, *, auto: str | None = None) -> None:
+    """Add the option for a prior. If it may be "auto", the default is None, and `auto` says in the help what it is."""
+    text = (
+        "which maps are likely: any (all of them), upright (rotation and stretch cost), photograph (only stretch "
+        "and shear cost), or the two prices themselves"
+    )
+    names = [*PRIORS] if auto is None else ["auto", *PRIORS]
+    group.add_argument(
+        "--prior",
+        type=_prior if auto is None else _prior_or_auto,
+        default=PRIORS["any"] if auto is None else None,
+        metavar=f"{{{','.join(names)}}}|ASPECT,ROTATION",
+        help=f"{text} (default any)" if auto is None else f"{text}; {auto}",
+    )
 
 
 def make_limits(options: argparse.Namespace) -> Plausible:

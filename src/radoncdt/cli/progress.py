@@ -58,12 +58,16 @@ class Bar:
             self._begin(total)
         if self._bar is not None:
             self._bar.set_description_str(task, refresh=False)
-            self._bar.update(done - self._done)
+            if done > self._done:
+                self._bar.update(done - self._done)
+            elif self._clock() - self._began >= DELAY:  # a step that takes long; show at least how long
+                self._bar.refresh()
         elif self._clock() - self._written >= EVERY:
             self._written = self._clock()
-            left = (self._written - self._began) * (total - done) / max(1, done)
+            elapsed = self._written - self._began
             counts = f"{done:,} of {total:,}" if self.shows_counts else f"{done / max(1, total):.0%}"
-            line = f"radoncdt: {task}: {counts}, {_describe_duration(left)} left"
+            left = f"{_describe_duration(elapsed * (total - done) / done)} left" if done else ""
+            line = f"radoncdt: {task}: {counts}, {left or f'{_describe_duration(elapsed)} elapsed'}"
             print(line, file=self._file, flush=True)
         self._done = done
         if done >= total:

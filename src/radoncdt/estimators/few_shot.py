@@ -163,7 +163,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         labels = column_or_1d(y, warn=True)
         assert_all_finite(labels, input_name="y")
-        check_classification_targets(labels)
+        check_classification_targets(np.tile(labels, 2))  # twice, since it warns of classes with one example
         if len(labels) != len(batch):
             raise ArgumentValueError("y", f"must have one label per image, {len(batch)}, got {len(labels)}")
         classes, codes = np.unique(labels, return_inverse=True)
@@ -218,6 +218,41 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         probabilities = self.predict_proba(X)
         labels: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
         return labels
+
+    def predict_with_evidence(self, X: Any) -> tuple[Floats, list[Evidence]]:  # noqa: N803
+        """Compute the probabilities of the classes, and find the example that decided about every image.
+
+        Every image is described and compared once, instead of once for `predict_proba` and again for `explain`. All
+        images are compared at the same time; pass many of them in parts.
+
+        Parameters
+        ----------
+        X : array (n, H, W), list of images and PointClouds, or table (n, H · W)
+
+        Returns
+        -------
+        probabilities : float64 array (n, n_classes)
+            In the order of `classes_`.
+        evidence : list of Evidence
+            For every image, the example of the most probable class that contributed most.
+
+        Examples
+        --------
+        >>> model = FewShotClassifier().fit([np.ones((40, 40)), np.tri(60)], ["square", "triangle"])
+        >>> probabilities, evidence = model.predict_with_evidence([np.tri(30), np.ones((9, 30))])
+        >>> [each.label.item() for each in evidence]
+        ['triangle', 'square']
+        """
+        check_is_fitted(self)
+        batch = read_measures(self._read(X, reset=False))
+        for i in range(len(batch)):
+            batch.check_measure(i)
+        decisions = self._voters.decide(batch, self.n_jobs)
+        owners, examples = decisions.pairs.T
+        is_other = self._voters.views[0].codes[examples] != decisions.probabilities.argmax(axis=1)[owners]
+        order = np.lexsort([-decisions.shares, is_other, owners])
+        decisive = order[np.unique(owners[order], return_index=True)[1]]
+        return decisions.probabilities, [self._make_evidence(decisions, k) for k in decisive.tolist()]
 
     def explain(self, image: Any, n_shown: int = 5) -> list[Evidence]:
         """Return the examples that contributed most to the decision about one image, with the maps to them.

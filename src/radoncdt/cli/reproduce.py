@@ -24,7 +24,8 @@ examples:
   radoncdt reproduce                                         everything, in a few minutes
   radoncdt reproduce table4 --draws 3 --sizes 10 50 --out few
   radoncdt reproduce table4 --mnist-dir mnist/               class sizes up to 5,000
-  radoncdt reproduce robustness                              the few-shot study, in about ten minutes
+  radoncdt reproduce robustness                              the authors' few-shot study, in about ten minutes
+  radoncdt reproduce few-shot --quick                        accuracy over the number of examples, in minutes
 """
 
 
@@ -47,6 +48,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "class sizes of Tables 3 and 4, multiples of 10 (default: the paper's, up to the digits at hand)"
     parser.add_argument("--sizes", type=whole_number, nargs="+", metavar="N", help=text)
     add_count(parser, "--repetitions", default.repetitions, "random choices of the training images in robustness")
+    text = "measure less in few-shot: one draw, with one and five examples per class"
+    parser.add_argument("--quick", action="store_true", help=text)
     parser.add_argument(
         "--mnist-dir",
         type=Path,
@@ -104,6 +107,7 @@ def _prepare(options: argparse.Namespace) -> reproduction.Run:
         angles=options.angles,
         sizes=options.sizes,
         repetitions=options.repetitions,
+        quick=options.quick,
     )
     mnist = _load_digits(options) if choice.needs_digits else None
     try:

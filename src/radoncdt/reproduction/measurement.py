@@ -32,7 +32,7 @@ class Printed:
 
 @dataclass(frozen=True)
 class Measurand(ABC):
-    """What is measured: a cell of a table, or a trial of the robustness study.
+    """What is measured: a cell of a table, a trial of the robustness study, or a recognition of the few-shot study.
 
     Equal measurands in equal random draws have equal measurements.
     """
@@ -95,6 +95,11 @@ class Summary(Generic[_M_co]):
     @property
     def paper_mean(self) -> float | None:
         return self.paper.mean if self.paper else None
+
+    @property
+    def standard_error(self) -> float | None:
+        """The standard error of the mean over the draws."""
+        return None if self.std_between_draws is None else self.std_between_draws / float(np.sqrt(self.draws))
 
     @property
     def ours(self) -> float:

@@ -18,14 +18,17 @@ from radoncdt._validation import ArgumentValueError
 from radoncdt.reproduction import baselines, robustness, table1
 from radoncdt.reproduction.measurement import Measurand, Measurement, Summary, group_by, summarise
 from radoncdt.reproduction.protocol import N_FOLDS, PROTOCOLS, SOURCES, Cell, Draw, measure_cells
+from radoncdt.reproduction.recognition import few_shot, networks
+from radoncdt.reproduction.recognition.few_shot import Recognition
+from radoncdt.reproduction.recognition.sets import MAX_TRAIN, N_TEST
 from radoncdt.reproduction.robustness import Trial
-from radoncdt.reproduction.store import RunStore, describe_setup
+from radoncdt.reproduction.store import RunStore, describe_setup, digest_fonts
 from radoncdt.reproduction.tables import TABLES, Variant, find_printed, list_variants
 
 __all__ = ["MORE_PARTS", "PARTS", "Choice", "Outcome", "Run", "prepare"]
 
 PARTS = ("table1", *TABLES, "figures", "variants")  # the parts of the paper, which "all" stands for
-MORE_PARTS = ("robustness",)  # parts that take long and run only on request
+MORE_PARTS = ("robustness", "few-shot")  # parts that take long and run only on request
 
 
 def _list_digits(table: str) -> tuple[tuple[int, ...], int]:
@@ -40,6 +43,7 @@ _DIGITS = {
     "figures": _list_digits("table2"),
     "variants": _list_digits("table2"),
     "robustness": (tuple(range(10)), robustness.STUDIES["linmnist10"].class_size),
+    "few-shot": (tuple(range(10)), MAX_TRAIN + N_TEST),
 }
 
 _M = TypeVar("_M", bound=Measurand)
@@ -65,6 +69,8 @@ class Choice:
         Class sizes of Tables 3 and 4, multiples of ten, instead of the paper's.
     repetitions : int
         Number of random choices of the training images in the robustness study.
+    quick : bool
+        Measure less in the few-shot study: one draw, with one and five examples per class.
     """
 
     parts: Sequence[str] | str = "all"
@@ -74,6 +80,7 @@ class Choice:
     angles: Sequence[int] | None = None
     sizes: Sequence[int] | None = None
     repetitions: int = 20
+    quick: bool = False
 
     def __post_init__(self) -> None:
         for name, usual, more, every in (("parts", PARTS, MORE_PARTS, "all"), ("protocols", PROTOCOLS, (), "both")):
@@ -84,6 +91,7 @@ class Choice:
             object.__setattr__(self, name, tuple(option for option in (*usual, *more) if option in wanted))
         for name, least in (("draws", 1), ("repetitions", 1), ("seed", 0)):
             _validation.check_count(getattr(self, name), name, least)
+        _validation.check_instance(self.quick, "quick", bool)
         for name, least in (("angles", 1), ("sizes", N_FOLDS)):
             if getattr(self, name) is not None:
                 given = _validation.check_sequence(getattr(self, name), name)
@@ -128,6 +136,9 @@ class Outcome:
     comparisons: list[tuple[Variant, list[list[Summary[Cell]]]]]
     """The variants, with the two summaries of each pair of cells over the same random draws."""
     trials: list[Summary[Trial]]  # summaries of the trials of the robustness study
+    recognitions: list[Summary[Recognition]]  # summaries of the few-shot study
+    accuracies: dict[Recognition, dict[int, float]]  # the accuracies in the draws of the few-shot study, by draw
+    recognition_seconds: dict[Recognition, float]  # mean times of training and testing in the few-shot study
     checks: list[table1.Check]  # the rows of Table 1
     seconds: dict[str, float]  # time of each step; steps that run in several threads add up to more than the whole run
     missing: int  # number of missing measurements, of a cell in a draw or of a trial; Table 1 counts as one
@@ -162,7 +173,12 @@ class Run:
     def __init__(self, choice: Choice, mnist: datasets.Mnist | None, folder: Path) -> None:
         self.choice, self.mnist, self.folder = choice, mnist, folder
         self.trials = robustness.list_trials(choice.repetitions) if "robustness" in choice.parts else []
+        self.recognitions: list[Recognition] = []
         self.setup = describe_setup(choice.seed, mnist) | (baselines.find_versions() if self.trials else {})
+        if "few-shot" in choice.parts:
+            self.fonts = datasets.list_fonts()
+            self.recognitions = few_shot.list_recognitions((1, 5) if choice.quick else few_shot.SIZES)
+            self.setup |= {"fonts": digest_fonts(self.fonts), **networks.find_versions()}
         self.store = RunStore(folder, self.setup)
         chosen: dict[str, Any] = {"angles": choice.angles, "sizes": choice.sizes, "mnist": mnist}
         tables = [table for name, table in TABLES.items() if name in choice.parts]
@@ -172,17 +188,20 @@ class Run:
         every = dict.fromkeys([*self.cells, *varied])
         self._cells = [(cell, draw) for cell in every for draw in range(choice.draws)]  # each cell in each draw
         self._trials = [(trial, 0) for trial in self.trials]
+        n_draws = 1 if choice.quick else few_shot.N_DRAWS
+        self._recognitions = [(each, draw) for each in self.recognitions for draw in range(n_draws)]
         self._checks: list[table1.Check] = []
         self._seconds: dict[str, float] = {}
         self.began = time.perf_counter()
-        self.total = len(self._cells) + len(self._trials)
+        self.total = len(self._cells) + len(self._trials) + len(self._recognitions)
         self.done = self.total - self._count_missing()
 
     def _list_missing(self, wanted: list[tuple[_M, int]]) -> list[tuple[_M, int]]:
         return [place for place in wanted if place not in self.store]
 
     def _count_missing(self) -> int:
-        return len(self._list_missing(self._cells)) + len(self._list_missing(self._trials))
+        every: list[tuple[Measurand, int]] = [*self._cells, *self._trials, *self._recognitions]
+        return len(self._list_missing(every))
 
     def measure(self, *, n_jobs: int | None = -1, on_progress: OnProgress | None = None) -> None:
         """Measure everything that is missing. The figures do not depend on the number of threads.
@@ -196,7 +215,10 @@ class Run:
         stop = threading.Event()
         tasks = self._list_tasks()
         trials = [trial for trial, _ in self._list_missing(self._trials)]
-        total = sum(_estimate_cost(cell) for _, cells in tasks for cell in cells) + sum(map(_estimate_cost, trials))
+        recognitions = self._list_missing(self._recognitions)
+        measurands: list[Cell | Trial | Recognition] = [cell for _, cells in tasks for cell in cells]
+        measurands += [*trials, *(recognition for recognition, _ in recognitions)]
+        total = sum(_estimate_cost(measurand) for measurand in measurands)
         workers = _threads.count_workers(n_jobs, len(tasks) * _threads.WORK_PER_THREAD)
         counter = Counter(on_progress, total, "measuring")
         with threadpool_limits(1):  # matrix products in several threads may be rounded differently
@@ -212,10 +234,20 @@ class Run:
             _threads.for_each(work, tasks, workers, stop)
             for trial in self._keep(robustness.measure_trials(trials, self.choice.seed, self.mnist, n_jobs), 0):
                 counter.advance(_estimate_cost(trial), f"robustness, {trial.dataset}")
+            if recognitions:
+                self._measure_recognitions(recognitions, n_jobs, counter)
         if "table1" in self.choice.parts:
             before = time.perf_counter()
             self._checks = table1.check_table1(self.choice.seed)
             self._seconds["table1"] = time.perf_counter() - before
+
+    def _measure_recognitions(
+        self, missing: list[tuple[Recognition, int]], n_jobs: int | None, counter: Counter
+    ) -> None:
+        measure = few_shot.measure_recognitions(missing, self.choice.seed, self.mnist, self.fonts, n_jobs)
+        for recognition, draw, measurement, seconds in measure:
+            self.store.add(recognition, draw, measurement, seconds)
+            counter.advance(_estimate_cost(recognition), f"few-shot, {recognition.dataset}, draw {draw + 1}")
 
     def _list_tasks(self) -> list[tuple[int, list[Cell]]]:
         """List draws and cells of one table and protocol, the first draw of all tables first.
@@ -239,7 +271,7 @@ class Run:
     def summarise(self) -> Outcome:
         """Summarise everything that is measured. Cells without any draw are left out."""
         seconds: dict[str, float] = {}
-        wanted: list[tuple[Cell | Trial, int]] = [*self._cells, *self._trials]
+        wanted: list[tuple[Cell | Trial | Recognition, int]] = [*self._cells, *self._trials, *self._recognitions]
         for measurand, draw in wanted:
             step = _name_step(measurand)
             seconds[step] = seconds.get(step, 0.0) + self.store.read_seconds(measurand, draw)
@@ -249,10 +281,28 @@ class Run:
             [summary for cell in self.cells for summary in self._summarise(cell)],
             [(v, [found for pair in v.pairs if (found := self._summarise(*pair))]) for v in self.variants],
             [summary for trial in self.trials for summary in self._summarise(trial)],
+            [summary for recognition in self.recognitions for summary in self._summarise(recognition)],
+            self._list_accuracies(),
+            self._average_seconds(),
             self._checks,
             seconds | self._seconds,
             self._count_missing() + int("table1" in self.choice.parts and not self._checks),
         )
+
+    def _list_accuracies(self) -> dict[Recognition, dict[int, float]]:
+        found: dict[Recognition, dict[int, float]] = {}
+        for recognition in self.recognitions:
+            draws = self.store.read_draws(recognition, few_shot.N_DRAWS)
+            found[recognition] = {draw: measurement.accuracies[0] for draw, measurement in draws.items()}
+        return found
+
+    def _average_seconds(self) -> dict[Recognition, float]:
+        found: dict[Recognition, float] = {}
+        for recognition in self.recognitions:
+            draws = self.store.read_draws(recognition, few_shot.N_DRAWS)
+            if draws:
+                found[recognition] = float(np.mean([self.store.read_seconds(recognition, draw) for draw in draws]))
+        return found
 
     def _summarise(self, *measurands: _M) -> list[Summary[_M]]:
         """Summarise measurands over the random draws that all of them have; empty if there are none."""
@@ -264,15 +314,19 @@ class Run:
         return [summarise(measurand, find_printed(measurand), draws) for measurand, draws in zip(measurands, chosen)]
 
 
-def _name_step(measurand: Cell | Trial) -> str:
+def _name_step(measurand: Cell | Trial | Recognition) -> str:
     """Name the step in which a measurement is done, for the times in the report."""
+    if isinstance(measurand, Recognition):
+        return f"few-shot, {measurand.dataset}"
     if isinstance(measurand, Trial):
         return f"robustness, {measurand.dataset}" + (", curve" if measurand.varied else "")
     return f"variant, {measurand.variant}" if measurand.variant else f"{measurand.table}, {measurand.protocol}"
 
 
-def _estimate_cost(measurand: Cell | Trial) -> int:
+def _estimate_cost(measurand: Cell | Trial | Recognition) -> int:
     """Estimate roughly, for the progress, how long a measurement takes."""
+    if isinstance(measurand, Recognition):
+        return few_shot.estimate_cost(measurand)
     if isinstance(measurand, Trial):
         return 300 * measurand.class_size
     return measurand.class_size * (8 + (measurand.n_angles or 16))

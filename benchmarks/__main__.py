@@ -14,6 +14,7 @@ NAMES = {
     "toolbox": "measure inverses, distances and estimators",
     "pools": "measure the invariance of each pool, with equispaced and with whitened directions",
     "registration": "measure registration, distances and search, and compare with ORB and RANSAC",
+    "turns": "measure how often registration finds the right rotation of shapes that are drawn again or bent",
     "catalogue": "measure recognition, p-values, speed and size of catalogues",
     "catalogue_page": "write the tables of docs/catalogue.md and docs/scale.md from the results of catalogue",
     "pixels": "measure variants of the protocol of Table 4 for the pixels, shown in docs/reproduction.md",

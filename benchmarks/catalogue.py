@@ -1,10 +1,12 @@
 """Catalogues: recognition of marks, uniformity of p-values, speed of adding images, and search of a large catalogue.
 
-    python -m benchmarks catalogue [recognition] [p_value] [addition] [bounds] [large]
+    python -m benchmarks catalogue [recognition] [ranking] [p_value] [addition] [bounds] [large]
 
-recognition and p_value use 1,000 synthetic marks. large uses 100,000, which takes several minutes; the environment
-variable RADONCDT_LARGE sets another number. The figures are stored in catalogue.json, from which
-``python -m benchmarks catalogue_page`` makes the tables of docs/catalogue.md and docs/scale.md.
+recognition, ranking and p_value use 1,000 synthetic marks. ranking compares two ways to rank the nearest entries: line
+fits, which the search uses, and distortion distances on frames of several sizes and with several windows. large uses
+100,000 marks, which takes several minutes; the environment variable RADONCDT_LARGE sets another number. The figures are
+stored in catalogue.json, from which ``python -m benchmarks catalogue_page`` makes the tables of docs/catalogue.md and
+docs/scale.md.
 """
 
 import os
@@ -28,19 +30,27 @@ import radoncdt
 from benchmarks.report import Parts, Row, run_parts
 from radoncdt import datasets
 from radoncdt._geometry import ink_box
-from radoncdt._thumbnails import make_thumbnail
+from radoncdt._thumbnails import make_thumbnail, read_thumbnail
 from radoncdt.catalogue import Catalogue
-from radoncdt.catalogue.index import store_summaries
+from radoncdt.catalogue.index import StoredIndex, store_summaries
 from radoncdt.catalogue.records import Entry, NewEntry, pack_descriptor
-from radoncdt.catalogue.search import DEFAULT_LIMITS, MIN_FITTED
+from radoncdt.catalogue.search import DEFAULT_LIMITS, MIN_FITTED, Query, read_query, score_entries
+from radoncdt.catalogue.snapshot import Snapshot
 from radoncdt.catalogue.store import DESCRIPTOR_SETTINGS
 from radoncdt.datasets import draw
 from radoncdt.ink import find_ink
+from radoncdt.matching.descriptors import Descriptors
+from radoncdt.matching.distorted_distance import rank_again
+from radoncdt.matching.framed import Frame, Framed
+from radoncdt.matching.frames import make_canvases
 from radoncdt.matching.index import lower_bounds
+from radoncdt.matching.prior import PRIORS
+from radoncdt.measures import Batch
 
 N_QUERIES = 200  # queries of each kind
 N_LARGE = int(os.environ.get("RADONCDT_LARGE", "100000"))  # entries of the large catalogue
 LEVELS = (0.01, 0.05, 0.1, 0.2, 0.5)  # p-values up to these are counted
+FRAMES = ((28, 2), (56, 2), (56, 3))  # sizes of frames and largest displacements of the compared distortion distances
 RESULTS = Path(__file__).parent / "catalogue.json"
 LIMITS = {"drawing": (0.98, -np.inf), "specks": (0.95, -np.inf), "photograph": (0.7, 0.85)}
 """Least shares of queries, by kind, whose mark must be ranked first, and among the first ten."""
@@ -105,6 +115,62 @@ def measure_recognition() -> Iterator[Row]:
                 yield f"{kind}, {method}: the right mark is ranked first, of {N_QUERIES}", shares[0], "≥", limits[0]
                 yield f"{kind}, {method}: it is among the first ten", shares[1], "≥", limits[1]
             yield f"{kind}, search: its near-twin is ranked first instead", twins / N_QUERIES, "≤", np.inf
+
+
+def measure_ranking() -> Iterator[Row]:
+    """Measure how the nearest entries are ranked by line fits and by distortion distances, and the time on one thread.
+
+    The queries are others than those of `measure_recognition`.
+    """
+    marks = datasets.watermarks(1000, seed=7)
+    with make_catalogue(marks) as catalogue, catalogue._open_index() as (snapshot, index):
+        for kind in LIMITS:
+            first: dict[str, list[bool]] = {}
+            ten: dict[str, list[bool]] = {}
+            seconds: dict[str, list[float]] = {}
+            queries = marks.queries(2 * N_QUERIES, kind=kind, rng=307)
+            for image, mark in zip(queries.images, queries.marks):
+                ink = {"kind": choose_ink_kind(kind)}
+                query = read_query(make_page(kind, image), ink, index.settings, 1)
+                for name, (ranked, time_) in _rank_nearest(snapshot, index, query).items():
+                    rank = ranked.index(mark + 1) if mark + 1 in ranked else len(marks)
+                    first.setdefault(name, []).append(rank < 1)
+                    ten.setdefault(name, []).append(rank < 10)
+                    seconds.setdefault(name, []).append(time_)
+            for name in first:
+                title = f"{kind}, ranked by {name}"
+                gain = np.subtract(first[name], first["line fits"], dtype=float)
+                yield f"{title}: the right mark is first, of {len(gain)}", float(np.mean(first[name])), "≥", -np.inf
+                yield f"{title}: it is among the first ten", float(np.mean(ten[name])), "≥", -np.inf
+                error = float(gain.std(ddof=1) / np.sqrt(len(gain)))
+                yield f"{title}: standard error of the difference from line fits", error, "≤", np.inf
+                yield f"{title}: milliseconds per query", 1000 * float(np.median(seconds[name])), "≤", np.inf
+
+
+def _rank_nearest(snapshot: Snapshot, index: StoredIndex, query: Query) -> dict[str, tuple[list[int], float]]:
+    """Return the numbers of the nearest entries in each ranking, and the seconds that it takes."""
+    descriptor = query.shape.descriptor.astype(np.float32)
+    distances, numbers, _ = index.find_nearest(snapshot, descriptor, MIN_FITTED, limits=DEFAULT_LIMITS, n_jobs=1)
+    begin = time.perf_counter()
+    scores = score_entries(snapshot, query.shape, DEFAULT_LIMITS, distances, numbers, 1)[1]
+    ranked = numbers[np.argsort(scores, kind="stable")].tolist()
+    found = {"line fits": (ranked, time.perf_counter() - begin)}
+    for side, window in FRAMES:
+        begin, frame = time.perf_counter(), Frame.read(side, window)
+        numbers = np.sort(numbers)
+        thumbnails = snapshot.thumbnails(numbers.tolist())
+        inks = [read_thumbnail(thumbnails[number]) for number in numbers.tolist()]
+        moving = _frame([query.ink], descriptor, frame)
+        fixed = _frame(inks, snapshot.descriptors(numbers).astype(np.float32), frame)
+        everything = np.arange(len(numbers))[None]
+        order = rank_again(moving, fixed, everything, limits=DEFAULT_LIMITS, prior=PRIORS["any"], n_jobs=1)[1][0]
+        name = f"distortion distances, {side} × {side}, ±{window}"
+        found[name] = numbers[order].tolist(), time.perf_counter() - begin
+    return found
+
+
+def _frame(inks: list[NDArray[np.float32]], descriptors: Descriptors, frame: Frame) -> Framed:
+    return Framed(descriptors, make_canvases(Batch.read(inks), descriptors, frame.side, 1), frame)
 
 
 def measure_p_values() -> Iterator[Row]:
@@ -269,6 +335,7 @@ def _print_growth(catalogue: Catalogue, pages: list[NDArray[np.uint8]]) -> None:
 
 PARTS: Parts = {
     "recognition": [measure_recognition],
+    "ranking": [measure_ranking],
     "p_value": [measure_p_values],
     "addition": [measure_addition],
     "bounds": [measure_bounds],

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.catalogue import LEVELS, LIMITS, N_QUERIES, RESULTS
+from benchmarks.catalogue import FRAMES, LEVELS, LIMITS, N_QUERIES, RESULTS
 from benchmarks.report import make_parser, make_table, replace_between, write_text
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -61,6 +61,27 @@ def tabulate_recognition(figures: Figures) -> str:
         twin = format_share(figures[f"{kind}, search: its near-twin is ranked first instead"])
         rows.append([title, format_cell(kind, "search"), twin, *(format_cell(kind, method) for method in methods[1:])])
     return make_table(["queries", "search", "its near-twin is ranked first instead", *methods[1:]], rows)
+
+
+def tabulate_ranking(figures: Figures) -> str:
+    """Make the table of two ways to rank the nearest entries."""
+    names = ["line fits", *(f"distortion distances, {side} × {side}, ±{window}" for side, window in FRAMES)]
+
+    def format_cell(kind: str, name: str) -> str:
+        title = f"{kind}, ranked by {name}"
+        first, ten = (
+            format_share(figures[f"{title}: {what}"])
+            for what in (f"the right mark is first, of {2 * N_QUERIES}", "it is among the first ten")
+        )
+        error = figures[f"{title}: standard error of the difference from line fits"]
+        return f"{first}, {ten}" + (f" (± {format_share(error)})" if name != names[0] else "")
+
+    def format_time(name: str) -> str:
+        times = (figures[f"{kind}, ranked by {name}: milliseconds per query"] for kind in KINDS)
+        return f"{format_number(float(np.median(list(times))))} ms"
+
+    rows = [[name, *(format_cell(kind, name) for kind in KINDS), format_time(name)] for name in names]
+    return make_table(["ranked by", *KINDS.values(), "time per query"], rows)
 
 
 def state_recognition_in_large(figures: Figures) -> str:
@@ -210,6 +231,7 @@ def tabulate_estimates(figures: Figures) -> str:
 TABLES: dict[str, dict[str, Callable[[Figures], str]]] = {
     "catalogue.md": {
         "recognition": tabulate_recognition,
+        "ranking": tabulate_ranking,
         "large": state_recognition_in_large,
         "p-values": tabulate_p_values,
     },

@@ -5,6 +5,7 @@ from contextlib import closing
 from dataclasses import asdict
 
 import numpy as np
+import pytest
 from marks import MARKS, save
 from numpy.testing import assert_array_equal
 
@@ -14,21 +15,37 @@ from radoncdt.catalogue import Catalogue
 from radoncdt.catalogue.index import _parse_summaries, update_summaries
 from radoncdt.ink import find_ink
 from radoncdt.matching.index import Coordinates
+from radoncdt.matching.prior import read_prior
 
 
-def test_it_finds_exactly_what_comparing_all_would_find(many):
+@pytest.mark.parametrize("prior", ["any", "upright", "photograph", (0.0, 0.001)])
+def test_it_finds_exactly_what_comparing_all_would_find(many, prior):
     with Catalogue(many / "reference" / "whole.db") as catalogue, catalogue._open_index() as (snapshot, index):
         everything = snapshot.descriptors(index.numbers)
         for image in MARKS.queries(6, rng=4).images:
             ink = find_ink(np.uint8(np.rint(255 * (1 - image))))
             query = radoncdt.describe(ink, **asdict(index.settings)).astype(np.float32)
-            distances = radoncdt.affine_distances(query, everything)[0]
+            distances = radoncdt.affine_distances(query, everything, prior=prior)[0]
             order = np.lexsort([index.numbers, distances])
-            found = index.find_nearest(snapshot, query, 5)
+            found = index.find_nearest(snapshot, query, 5, prior=read_prior(prior))
             assert_array_equal(found.numbers, index.numbers[order[:5]])
             assert_array_equal(found.distances, distances[order[:5]])
             among = index.numbers[::2]
             assert_array_equal(np.sort(index.find_nearest(snapshot, query, 30, among=among).numbers), among)
+
+
+def test_entries_are_left_out_by_their_bounds_with_a_prior_too(tmp_path):
+    """Few of many entries are compared, and they are the nearest of all."""
+    for k, mark in enumerate(datasets.watermarks(240, seed=9)):
+        save(tmp_path / "all" / f"{k:03}.png", mark.image())
+    with Catalogue(tmp_path / "m.db", create=True) as catalogue:
+        catalogue.add(tmp_path / "all")
+        with catalogue._open_index() as (snapshot, index):
+            query, everything = snapshot.descriptors([123]), snapshot.descriptors(index.numbers)
+            found = index.find_nearest(snapshot, query, 3, prior=read_prior("upright"))
+    assert found.n_compared < 240
+    distances = radoncdt.affine_distances(query.astype(np.float32), everything, prior="upright")[0]
+    assert_array_equal(found.distances, np.sort(distances)[:3])
 
 
 def test_entries_are_left_out_by_their_bounds(tmp_path):

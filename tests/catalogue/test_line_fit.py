@@ -34,6 +34,21 @@ def test_a_map_that_is_slightly_wrong_is_refined():
     assert fit.misfit < 0.01
 
 
+def test_penalties_decide_between_maps_that_fit_equally_well():
+    """A square lies on itself after four turns."""
+    square = np.pad(np.ones((60, 60)), 20)
+    points = find_line_points(np.pad(np.zeros((56, 56)), 2, constant_values=1.0))
+    start = radoncdt.register(square, square, limits=radoncdt.Plausible(reflections=False))
+    turns = sorted(round(each.rotation) % 360 for each in start.alternatives)
+    assert turns == [90, 180, 270]
+    for chosen in range(4):
+        penalties = [0.0 if k == chosen else 0.1 for k in range(4)]
+        fit = fit_lines(start, points, points, SIZE, DEFAULT_LIMITS, penalties)
+        expected = (start, *start.alternatives)[chosen].matrix
+        np.testing.assert_allclose(fit.registration.matrix, expected, atol=0.02)
+        assert fit.misfit < 1e-3
+
+
 def test_other_marks_and_marks_without_lines_fit_worse():
     points, others = find_line_points(INK), find_line_points(MARKS[1].image())
     with pytest.warns(UserWarning, match="is not credible"):

@@ -9,8 +9,13 @@ from files import run
 from marks import MARKS, save, save_marks
 
 import radoncdt
-from radoncdt.catalogue import Catalogue
+from radoncdt._geometry import rotation
+from radoncdt.catalogue import DEFAULT_LIMITS, Catalogue
+from radoncdt.catalogue.line_fit import find_thumbnail_points, fit_lines
 from radoncdt.ink import InkError
+from radoncdt.matching.alignment import find_registration
+from radoncdt.matching.prior import PRIORS
+from radoncdt.matching.turns import price_map
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +120,105 @@ def test_maps_that_are_not_plausible_are_left_out(folder):
         for match in catalogue.search(wide, top=24, limits=radoncdt.Plausible(max_aspect=1.5, max_shear=10)).matches:
             assert match.registration.aspect <= 1.5 * 1.001
             assert abs(match.registration.shear) <= 10.01
+
+
+def describe_match(match):
+    found = match.registration
+    figures = match.score, match.distance, match.misfit, *found.matrix.ravel(), *found.shift
+    return (match.rank, match.entry, match.p_value, match.metadata, found.mirrored, *figures)
+
+
+def test_a_prior_without_prices_changes_no_bit(folder):
+    """Priors that price no map, or only the distortion distance, which searches do not use."""
+    with Catalogue("marks.db") as catalogue:
+        for k in range(6):
+            plain = catalogue.search(f"queries/q{k}.png", top=24)
+            for prior in ("any", (0, 0), radoncdt.MapPrior(bent_rotation=3)):
+                found = catalogue.search(f"queries/q{k}.png", top=24, prior=prior)
+                assert list(map(describe_match, found.matches)) == list(map(describe_match, plain.matches))
+                assert found.compared == plain.compared
+
+
+def test_scores_without_a_prior_are_those_of_plain_distances_and_line_fits(folder):
+    """The search adds no prices, nor penalties that are nearly zero."""
+    with Catalogue("marks.db") as catalogue, catalogue._open_index() as (snapshot, _):
+        for k in range(3):
+            result = catalogue.search(f"queries/q{k}.png", top=24)
+            moving, points = result.query.shape.descriptor.astype(np.float32), result.query.shape.points
+            for match in result.matches:
+                entry = snapshot.descriptors([match.entry])
+                targets = find_thumbnail_points(result.thumbnails[match.entry], tuple(entry.frames[0].tolist()))
+                found = find_registration(moving, entry, DEFAULT_LIMITS)
+                fit = fit_lines(found, points, targets, float(entry.sizes[0]), DEFAULT_LIMITS)
+                distance = radoncdt.affine_distances(moving, entry, limits=DEFAULT_LIMITS)[0, 0]
+                assert (match.misfit, match.distance) == (fit.misfit, distance)
+                assert match.score == fit.misfit + distance / 4
+                np.testing.assert_array_equal(match.registration.matrix, fit.registration.matrix)
+
+
+def test_a_prior_ranks_upright_marks_first(folder, tmp_path):
+    """One mark twice, upright and turned: each query prefers the entry that it is turned like."""
+    image = MARKS[1].image()
+    shutil.copytree(folder / "marks", tmp_path / "marks")
+    save(tmp_path / "marks" / "turned.png", np.rot90(image))
+    stretched = np.pad(np.repeat(image, 2, axis=1), 8)
+    save(tmp_path / "marks" / "wide.png", stretched)
+    with Catalogue(tmp_path / "m.db", create=True) as catalogue:
+        catalogue.add(tmp_path / "marks")
+
+        def search(ink, prior):
+            return catalogue.search(np.uint8(255 - 255 * ink), prior=prior, top=26).matches
+
+        def rank(ink, prior):
+            return [match.file.rsplit("/", 1)[-1] for match in search(ink, prior)[:3]]
+
+        assert set(rank(image, "any")) == {"001.png", "turned.png", "wide.png"}
+        assert rank(image, "upright")[0] == "001.png"
+        assert rank(np.rot90(image), "upright")[0] == "turned.png"
+        assert rank(stretched, "upright")[0] == "wide.png"
+        assert set(rank(np.rot90(image, 2), "photograph")[:2]) == {"001.png", "turned.png"}
+        copies = [match for match in search(image, "upright") if match.file.endswith(("001.png", "d.png", "wide.png"))]
+        assert len(copies) == 3
+        for match in copies:
+            price = price_map(match.registration.matrix, PRIORS["upright"])
+            assert match.distance == pytest.approx(np.hypot(match.registration.distance, np.sqrt(price)), abs=0.01)
+            assert match.score == match.misfit + match.distance / 4
+
+
+def test_a_prior_decides_between_the_maps_of_a_symmetric_mark(folder, tmp_path):
+    """A triangle fits itself at three turns, and mirrored at three more. With a prior, the smallest is chosen."""
+    angles = np.deg2rad([90, 210, 330])
+    rows, columns = np.mgrid[60:-61:-1, -60:61]
+    edge = np.max([columns * np.cos(a + np.pi) + rows * np.sin(a + np.pi) for a in angles], axis=0)
+    triangle = ((edge < 25) & (edge > 20)).astype(np.float32)
+    save(tmp_path / "marks" / "triangle.png", triangle)
+    turned = radoncdt.push_forward(triangle, rotation(np.deg2rad(130)), shape=(141, 141))
+    with Catalogue(tmp_path / "m.db", create=True) as catalogue:
+        catalogue.add(tmp_path / "marks")
+        query = np.uint8(np.rint(255 - 255 * np.clip(turned / turned.max(), 0, 1)))
+        found = catalogue.search(query, prior="upright").matches[0].registration
+        assert abs(found.rotation) == pytest.approx(10, abs=1.5)  # "upright" has no price for mirroring
+        found = catalogue.search(query, prior=radoncdt.MapPrior(rotation=0.03, mirror=0.01)).matches[0].registration
+        assert not found.mirrored
+        assert found.rotation == pytest.approx(-10, abs=1.5)
+
+
+def test_a_search_with_a_prior_has_no_p_values(folder, tmp_path):
+    shutil.copytree(folder / "marks", tmp_path / "marks")
+    save_marks(tmp_path / "marks" / "more", 12)
+    for path in (tmp_path / "marks" / "more").glob("*.png"):
+        save(path, MARKS[int(path.stem)].image()[:, ::-1])
+    with Catalogue(tmp_path / "m.db", create=True) as catalogue:
+        catalogue.add(tmp_path / "marks")
+        catalogue.calibrate(n_marks=20)
+        for prior, calibrated in (("any", True), ((0, 0), True), ("upright", False), ((0.1, 0), False)):
+            found = catalogue.search("queries/q0.png", prior=prior)
+            assert found.calibrated == calibrated
+            assert all((match.p_value is not None) == calibrated for match in found.matches)
+        with pytest.raises(ValueError, match="`prior` must be one of"):
+            catalogue.search("queries/q0.png", prior="sideways")
+        with pytest.raises(TypeError, match="`prior` must be one of 'any', 'upright', 'photograph', a MapPrior or two"):
+            catalogue.search("queries/q0.png", prior=3)
 
 
 def test_sizes_in_millimetres_choose_entries(folder, tmp_path):

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from PIL import Image
 
 import radoncdt
+from radoncdt.cli import register
 
 FLAG = np.zeros((80, 90))
 FLAG[15:65, 30:34] = FLAG[15:35, 34:60] = 255
@@ -77,6 +78,16 @@ def test_register_obeys_its_options(folder, capsys):
 def test_wrong_calls_are_refused(pair, capsys, arguments, status, message):
     assert run("register", *arguments) == status
     assert message in capsys.readouterr().err
+
+
+def test_refine_is_passed_on(pair, monkeypatch, capsys):
+    seen, find = [], register.find_registration
+    monkeypatch.setattr(register, "find_registration", lambda *a, **how: seen.append(how["refine"]) or find(*a, **how))
+    assert run("register", *pair) == 0
+    assert run("register", *pair, "--refine") == 0
+    assert seen == [False, True]
+    first, second = np.array_split(capsys.readouterr().out.splitlines(), 2)
+    assert first.tolist() == second.tolist()  # the flag has one map only
 
 
 def test_prior_decides_between_maps(folder, capsys):

@@ -138,6 +138,29 @@ def test_a_small_catalogue_yields_no_p_values_and_says_why(folder, capsys):
     assert "p-value" not in out
 
 
+def test_a_prior_is_passed_on_and_its_missing_p_values_are_explained(in_many, capsys):
+    assert run("search", "calibrated.db", "queries", "--prior", "upright", "--report", "found.html", "--top", 3) == 0
+    out, err = capsys.readouterr()
+    note = "Searches with a prior have no p-values, because the calibration of a catalogue is without one."
+    assert err == f"radoncdt: {note}\n"
+    assert "p-value" not in out
+    assert note in Path("found.html").read_text("utf-8")
+    with Catalogue("calibrated.db") as catalogue:
+        expected = [catalogue.search(f"queries/{k}.png", prior="upright", top=3).matches for k in range(2)]
+    scores = re.findall(r"entry \d+ +score (\d\.\d{3})  misfit", out)
+    assert scores == [f"{match.score:.3f}" for matches in expected for match in matches]
+
+
+def test_prices_of_zero_are_no_prior(in_many, capsys):
+    outs = []
+    for options in ([], ["--prior", "any"], ["--prior", "0,0"]):
+        assert run("search", "calibrated.db", "queries", *options) == 0
+        outs.append(capsys.readouterr())
+    assert outs[0] == outs[1] == outs[2]
+    assert outs[0].err == ""
+    assert "p-value" in outs[0].out
+
+
 @pytest.mark.parametrize("name", ["m.db", "calibrated.db"])
 def test_a_search_never_writes(in_many, many, name):
     before = {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in many.glob("*.db*")}
@@ -159,6 +182,8 @@ def test_a_search_never_writes(in_many, many, name):
         (["m.db", "query.png", "--size-mm", "3x0"], 2, "--size-mm must be width and height in millimetres"),
         (["m.db", "query.png", "--report", "r.txt"], 2, "--report must end in .html or .htm, got r.txt"),
         (["m.db", "query.png", "--csv", "m.db"], 2, "--csv must end in .csv, got m.db"),
+        (["m.db", "query.png", "--prior", "sideways"], 2, "--prior must be any, upright, photograph, or two prices"),
+        (["m.db", "query.png", "--prior=0.1,-1"], 2, "--prior must be any, upright, photograph, or two prices"),
         (["m.db", "query.png", "--quiet"], 2, "--quiet needs --report or --csv"),
         (["m.db", "query.png", "--no-chances"], 2, "--no-chances is not an option of `radoncdt search`"),
     ],

@@ -1,5 +1,7 @@
 """Registration: the affine map from one measure to another."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import reference
@@ -21,7 +23,7 @@ from radoncdt import (
     push_forward,
     register,
 )
-from radoncdt.matching.alignment import _find_peaks, _maximise, find_registration
+from radoncdt.matching.alignment import UNLIMITED, _find_peaks, _maximise, find_registration
 from radoncdt.matching.prior import read_prior
 
 pytestmark = pytest.mark.usefixtures("each_implementation")
@@ -244,3 +246,67 @@ def test_a_prior_agrees_with_affine_distances():
 def test_register_refuses_a_bad_prior():
     with pytest.raises(ValueError, match="`prior` must be"):
         register(np.tri(20), np.tri(20), prior="sideways")
+
+
+# ---------------------------------------------------------------- choosing among the peaks
+
+
+def read_digits(label):
+    mnist = datasets.load_mnist()
+    chosen = mnist.images[mnist.labels == label][:400:25]
+    return [np.pad(np.kron(image, np.ones((2, 2), np.float32)), 20) for image in chosen]
+
+
+def test_refining_mends_wrong_turns_of_handwriting():
+    """One hand's digit is registered with another's, which is turned by 90°. Mending means at least two more of 30."""
+    right = {False: 0, True: 0}
+    for digits in map(read_digits, (7, 9)):
+        for moving, fixed in pairwise(digits):
+            for refine in right:
+                found = find_registration(moving, np.rot90(fixed), UNLIMITED, refine=refine, n_jobs=1)
+                right[refine] += not found.mirrored and abs(found.rotation - 90) < 45
+    assert right[True] >= right[False] + 2
+
+
+def test_refining_keeps_the_simplest_of_equal_maps():
+    square, triangle = np.pad(np.ones((41, 41)), 20), np.pad(np.tri(60), 20)
+    for shape in (square, triangle, FLAG):
+        for matrix in (np.eye(2), rotation(0.5), rotation(0.2) @ np.diag([1.1, 0.9])):
+            copy = push_forward(shape, matrix, [2, 3], shape=(140, 140))
+            plain, refined = (register(shape, copy, refine=refine) for refine in (False, True))
+            assert_array_equal(refined.matrix, plain.matrix)
+            assert_array_equal(refined.shift, plain.shift)
+            assert refined.distance == plain.distance
+            assert len(refined.alternatives) == len(plain.alternatives)
+
+
+def test_refining_chooses_among_the_map_and_its_alternatives():
+    """Prices of the distortion distance decide, if they are large."""
+    mark = np.zeros((100, 100))
+    mark[20:80, 48:52] = mark[20:24, 30:70] = 1
+    turned, prior = np.rot90(mark, 2), MapPrior(bent_rotation=1e6)
+    limits = Plausible(reflections=False)
+    plain = find_registration(turned, mark, limits, tolerance=2.0, prior=prior)
+    refined = find_registration(turned, mark, limits, tolerance=2.0, prior=prior, refine=True)
+    assert abs(plain.rotation) > 170
+    least = min(abs(other.rotation) for other in plain.alternatives)
+    assert abs(refined.rotation) == pytest.approx(least, abs=10)  # the refinement of the map changes it a little
+    assert refined.distance in [other.distance for other in plain.alternatives]
+    assert plain.distance in [other.distance for other in refined.alternatives]
+    assert len(refined.alternatives) == len(plain.alternatives)
+
+
+def test_refining_does_not_depend_on_threads_and_accepts_clouds():
+    first, second = read_digits(7)[2:4]
+    maps = [find_registration(first, second, UNLIMITED, refine=True, n_jobs=n_jobs).matrix for n_jobs in (1, 2)]
+    assert_array_equal(*maps)
+    cloud = PointCloud(np.random.default_rng(0).normal(size=(30, 2)))
+    moved = PointCloud(cloud.points @ rotation(1.0).T + [3, 4])
+    assert_allclose(register(cloud, moved, refine=True, tolerance=1).matrix, rotation(1.0), atol=1e-3)
+
+
+def test_refining_needs_pixels():
+    with pytest.raises(TypeError, match="`refine` must be False for Descriptors, because they have no pixels"):
+        register(describe(FLAG), FLAG, refine=True)
+    with pytest.raises(TypeError, match="`refine` must be of the type bool, got 3"):
+        register(FLAG, FLAG, refine=3)

@@ -16,6 +16,7 @@ from radoncdt.matching.affine_distance import compute_distances
 from radoncdt.matching.descriptors import Descriptors
 from radoncdt.matching.index import N_SAMPLED, Coordinates, count_magnitudes, lower_bounds
 from radoncdt.matching.plausible import Plausible
+from radoncdt.matching.prior import PRIORS, MapPrior
 
 __all__ = ["Neighbours", "StoredIndex", "Summaries", "load_summaries", "store_summaries", "update_summaries"]
 
@@ -128,13 +129,15 @@ class StoredIndex:
         *,
         among: _Numbers | None = None,
         limits: Plausible = Plausible(),  # noqa: B008
+        prior: MapPrior = PRIORS["any"],
         n_jobs: int | None = -1,
     ) -> Neighbours:
         """Return the k entries nearest to a query, or fewer; the result is the same as if all were compared.
 
         Entries at the same distance are ordered by number. Entries that no plausible map reaches are left out. The
         snapshot must show the state of the entries that the index belongs to. `among` contains the numbers of the
-        entries to search; by default all are searched.
+        entries to search; by default all are searched. The price of the map is part of the distance. Prices are not
+        negative, so the bounds remain valid.
         """
         bounds = lower_bounds(self._coordinates.summarise(query)[0], self._summaries, self._norms)
         rows = np.arange(len(self.numbers)) if among is None else np.flatnonzero(np.isin(self.numbers, among))
@@ -149,7 +152,8 @@ class StoredIndex:
                     break
             start, size = start + size, min(2 * size, _MAX_BLOCK)
             numbers = np.sort(self.numbers[block])
-            near = compute_distances(query.astype(np.float32), snapshot.descriptors(numbers), limits, n_jobs)[0]
+            entries = snapshot.descriptors(numbers)
+            near = compute_distances(query.astype(np.float32), entries, limits, n_jobs, prior=prior)[0]
             n_compared += len(numbers)
             distances, found = np.concatenate([distances, near]), np.concatenate([found, numbers])
             order = np.lexsort([found, distances])[:k]

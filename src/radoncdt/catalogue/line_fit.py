@@ -6,6 +6,7 @@ the affine map of a registration is refined by iteratively reweighted closest po
 misfit is measured after a smooth polynomial has bent the mark a little.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -58,12 +59,20 @@ def _choose_evenly(points: Floats, n_points: int) -> NDArray[np.intp]:
     return np.unique(np.linspace(0, len(points) - 1, min(n_points, len(points))).astype(np.intp))
 
 
-def fit_lines(registration: Registration, points: Floats, targets: Floats, size: float, limits: Plausible) -> LineFit:
+def fit_lines(
+    registration: Registration,
+    points: Floats,
+    targets: Floats,
+    size: float,
+    limits: Plausible,
+    penalties: Sequence[float] | None = None,
+) -> LineFit:
     """Refine the best map of a registration, and measure the misfit after bending.
 
     `points` and `targets` (n, 2) lie on the lines of the moving and of the fixed mark. `size` is the standard deviation
     of the fixed mark in pixels. A refined map that is not plausible, or is mirrored while the first map is not, is
-    discarded.
+    discarded. The best of the maps, the first and its alternatives, has the smallest misfit, to which its penalty is
+    added; by default there are no penalties.
     """
     if not len(points) or not len(targets):
         return LineFit(replace(registration, alternatives=()), _MAX_GAP)
@@ -72,10 +81,11 @@ def fit_lines(registration: Registration, points: Floats, targets: Floats, size:
     few, few_targets = _choose_evenly(points, _FIRST_POINTS), targets[_choose_evenly(targets, _FIRST_POINTS)]
     first = nothing[few], affine[few], np.arange(len(few)), few_targets, np.arange(len(few_targets))
     tried = []
-    for each in (registration, *registration.alternatives):
+    maps = registration, *registration.alternatives
+    for each, penalty in zip(maps, np.zeros(len(maps)) if penalties is None else penalties):
         map_ = np.vstack([each.matrix.T, each.shift])
         map_, misfit = fit(*first, ridge=np.zeros(3), coefficients=map_, iterations=_FIRST_ITERATIONS)
-        tried.append((misfit, each, map_))
+        tried.append((misfit + penalty, each, map_))
     _, start, map_ = min(tried, key=lambda trial: trial[0])
     final = _choose_evenly(points, _FINAL_POINTS), targets, _choose_evenly(targets, _FINAL_POINTS)
     fit = partial(fit, iterations=_FINAL_ITERATIONS)

@@ -38,16 +38,17 @@ def html(
     """Return an HTML page about searches, with all pictures embedded.
 
     `failures` contains the names of images that could not be searched for, and the reasons. If the catalogue is not
-    calibrated, the page says so, in the words of `note` if they are given.
+    calibrated for these searches, the page says so, in the words of `note` if they are given.
     """
     filters = {"printable": escape_unprintable, "p_value": format_p_value, "map_in_words": describe_map}
     is_calibrated = all(result.calibrated for result in results)
+    why = "The catalogue is not calibrated for these searches, so there are no p-values."
     return load_template("radoncdt.catalogue", "search_report.html", filters).render(
         catalogue=catalogue,
         queries=[_draw_pictures(result) for result in track(results, on_progress, "writing the report")],
         failures=failures,
         calibrated=is_calibrated,
-        note=None if is_calibrated else note or "The catalogue is not calibrated, so there are no p-values.",
+        note=None if is_calibrated else note or why,
         clear=_CLEAR,
         weak=_WEAK,
     )

@@ -4,6 +4,9 @@ The entries with the nearest descriptors are ranked by their score, the misfit o
 distance of their descriptors. A match is prominent if its score is small compared with those of the nearest entries:
 
     prominence = (median of the scores of the `N_NEAREST` nearest entries) / (score of the match).
+
+With a prior, the price of the map is part of the distance: it decides which entries are nearest, it is part of the
+score, and it decides between several maps to one entry.
 """
 
 import os
@@ -28,8 +31,10 @@ from radoncdt.ink.extraction import assess_ink
 from radoncdt.matching.alignment import find_registration
 from radoncdt.matching.descriptors import Descriptors, describe_batch
 from radoncdt.matching.plausible import Plausible
+from radoncdt.matching.prior import PRIORS, MapPrior
 from radoncdt.matching.registration import Registration
 from radoncdt.matching.settings import DescriptorSettings
+from radoncdt.matching.turns import price_map
 from radoncdt.measures import Batch
 
 __all__ = [
@@ -84,6 +89,7 @@ class SearchOptions(NamedTuple):
     top: int
     among: _Numbers | None  # numbers of the entries to search; None means all
     limits: Plausible
+    prior: MapPrior
     size_mm: tuple[float, float] | None
     n_jobs: int | None
 
@@ -98,12 +104,13 @@ class Match(NamedTuple):
     score: float
     """The score by which matches are sorted: the misfit plus a quarter of the distance."""
     distance: float
-    """Distance of the descriptors: 0 for copies, about 0.15 for unrelated marks."""
+    """Distance of the descriptors: 0 for copies, about 0.15 for unrelated marks. With a prior, it is the square root of
+    the squared distance plus the price of the map."""
     misfit: float
     """Mean distance of the lines, in standard deviations of the mark."""
     p_value: float | None
     """How often a catalogue without this mark would yield a best match at least as prominent. None if the catalogue is
-    not calibrated, or if plausible maps lead to fewer than 11 entries."""
+    not calibrated for the search, or if plausible maps lead to fewer than 11 entries."""
     registration: Registration
     """The map from the ink of the query to the ink of the entry."""
     metadata: dict[str, Any]
@@ -121,7 +128,8 @@ class SearchResult(NamedTuple):
     thumbnails: dict[int, bytes]
     """The thumbnail of each match by the number of its entry, a PNG file."""
     calibrated: bool
-    """Whether the catalogue is calibrated. If it is not, the matches have no p-values."""
+    """Whether the catalogue is calibrated for the search. If not, as for every search with a prior, the matches have no
+    p-values."""
 
     def __repr__(self) -> str:
         return f"SearchResult({self.query.name!r}: {len(self.matches)} matches among {self.searched:,} entries)"
@@ -147,17 +155,23 @@ def find_matches(
 ) -> SearchResult:
     """Return the best entries for a query, with the maps that lead to them.
 
-    `p_value` is None if the catalogue is not calibrated.
+    `p_value` is None if the catalogue is not calibrated for the search.
     """
-    top, among, limits, size_mm, n_jobs = options
+    top, among, limits, prior, size_mm, n_jobs = options
     if size_mm is not None:
         sizes = _select_by_size(snapshot, index, query, size_mm)
         among = sizes if among is None else np.intersect1d(among, sizes)
     n_admitted = len(index.numbers) if among is None else int(np.isin(among, index.numbers).sum())
     distances, numbers, n_compared = index.find_nearest(
-        snapshot, query.shape.descriptor, max(top + _N_MORE, MIN_FITTED), among=among, limits=limits, n_jobs=n_jobs
+        snapshot,
+        query.shape.descriptor,
+        max(top + _N_MORE, MIN_FITTED),
+        among=among,
+        limits=limits,
+        prior=prior,
+        n_jobs=n_jobs,
     )
-    fits, scores = score_entries(snapshot, query.shape, limits, distances, numbers, n_jobs)
+    fits, scores = score_entries(snapshot, query.shape, limits, distances, numbers, n_jobs, prior=prior)
     best = np.argsort(scores, kind="stable")[:top].tolist()
     chosen = numbers[best].tolist()
     entries = {entry.id: entry for entry in snapshot.entries(chosen)}
@@ -175,9 +189,19 @@ def find_matches(
 
 
 def score_entries(
-    snapshot: Snapshot, query: Shape, limits: Plausible, distances: Floats, numbers: _Numbers, n_jobs: int | None
+    snapshot: Snapshot,
+    query: Shape,
+    limits: Plausible,
+    distances: Floats,
+    numbers: _Numbers,
+    n_jobs: int | None,
+    *,
+    prior: MapPrior = PRIORS["any"],
 ) -> tuple[list[LineFit], Floats]:
-    """Fit the lines of a query to some entries at given distances, and return the fits and the scores."""
+    """Fit the lines of a query to some entries at given distances, and return the fits and the scores.
+
+    The distances contain the prices of the maps.
+    """
     order = np.argsort(numbers)
     entries, thumbnails = snapshot.descriptors(numbers[order]), snapshot.thumbnails(numbers.tolist())
     moving = query.descriptor.astype(np.float32)
@@ -190,12 +214,19 @@ def score_entries(
             targets = find_thumbnail_points(thumbnails[number], (height, width))
         except ValueError as error:
             raise snapshot.damage_error(schema.THUMBNAILS, number, str(error)) from error
-        registration = find_registration(moving, entry, limits, n_jobs=1)
+        registration = find_registration(moving, entry, limits, prior=prior, n_jobs=1)
         size = float(entry.sizes[0])
-        fits[order[k]] = fit_lines(registration, query.points, targets, size, limits)
+        penalties = [_compute_penalty(each, prior) for each in (registration, *registration.alternatives)]
+        fits[order[k]] = fit_lines(registration, query.points, targets, size, limits, penalties)
 
     _threads.for_each(fit, range(len(numbers)), _threads.count_workers(n_jobs, _FIT_WORK * len(numbers)))
     return fits, np.array([fit.misfit for fit in fits]) + _DISTANCE_WEIGHT * distances
+
+
+def _compute_penalty(registration: Registration, prior: MapPrior) -> float:
+    """Return how much the price of a map adds to the score: nothing at all if it has none."""
+    priced = np.hypot(registration.distance, np.sqrt(price_map(registration.matrix, prior)))
+    return _DISTANCE_WEIGHT * float(priced - registration.distance)
 
 
 def compute_prominence(score: float, scores: Floats) -> float:

@@ -32,7 +32,8 @@ EPILOG = """\
 The map is printed in words, in the order in which its parts act. Angles are counter-clockwise; shifts are in pixels
 between the centres of the images, x to the right and y up. The 3 × 3 matrix after it is for other programs: it takes
 (column, row, 1) of MOVING, counted from the upper left pixel, to those of FIXED. The .json file has both, and
-alternative maps that fit equally well.
+alternative maps that fit equally well. If the images differ by more than an affine map, as when two hands drew the
+same letter, --refine may choose a better one of these.
 
 The distance is near 0 for copies of a shape (at most 0.025 with 64 angles) and about 0.15 for unrelated shapes. The map
 is not credible if the distance is above 0.1, if it stretches one direction more than ten times as much as another, or
@@ -51,6 +52,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("fixed", type=Path, metavar="FIXED", help="the image to which it is moved")
     add_ink_options(parser)
     add_map_options(parser, Plausible(), all_limits=True, with_prior=True)
+    text = "choose among maps that fit equally well by comparing the images point by point, which tolerates distortions"
+    parser.add_argument("--refine", action="store_true", help=text)
     add_feature_options(parser, DescriptorSettings, with_robust=True)
     output = parser.add_argument_group("output")
     output.add_argument("--out", type=Path, metavar="FILE.png", help="draw the moved image over the fixed one")
@@ -65,7 +68,15 @@ def run(options: argparse.Namespace) -> int:
     check_outputs(options, paths, out=FIGURE, json=ANY)
     moving, fixed = (read_ink(path, **ink) for path in track(paths, options.on_progress, "reading images"))
     try:
-        found = find_registration(moving, fixed, limits, prior=options.prior, settings=settings, n_jobs=options.jobs)
+        found = find_registration(
+            moving,
+            fixed,
+            limits,
+            prior=options.prior,
+            settings=settings,
+            refine=options.refine,
+            n_jobs=options.jobs,
+        )
     except ArgumentError:
         raise
     except ValueError as error:  # no map is plausible

@@ -27,6 +27,8 @@ from radoncdt.ink import InkError
 
 __all__ = ["EPILOG", "add_options", "run"]
 
+_NO_P_VALUES = "Searches with a prior have no p-values, because the calibration of a catalogue is without one."
+
 EPILOG = """\
 For each match the command prints the rank, the number of the entry, and:
   score     the misfit plus a quarter of the distance; matches are sorted by it
@@ -36,6 +38,9 @@ For each match the command prints the rank, the number of the entry, and:
 then the file, and how the mark has to be moved to lie on the entry. Score, misfit and distance are near 0 for copies.
 --report draws the mark over each entry. With a folder, all images in it are searched for. A p-value is shown
 as – if plausible maps lead to fewer than 11 entries.
+
+With --prior, the price of the map is part of the distance, and so of the score. There are no p-values then, because
+the calibration of a catalogue is without a prior.
 
 p-values need a calibrated catalogue with at least 30 entries; see `radoncdt catalogue calibrate`. A search never
 changes the catalogue.
@@ -62,7 +67,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--size-mm", type=size, metavar="WxH", help=text)
     add_jobs_option(parser)
     add_ink_options(parser)
-    add_map_options(parser, DEFAULT_LIMITS)
+    add_map_options(parser, DEFAULT_LIMITS, with_prior=True)
     group = parser.add_argument_group("output")
     group.add_argument("--report", type=Path, metavar="FILE.html", help="write a page with pictures and overlays")
     group.add_argument("--csv", type=Path, metavar="FILE.csv", help="write a table of all matches")
@@ -80,6 +85,7 @@ def run(options: argparse.Namespace) -> int:
         "top": options.top,
         "where": options.where,
         "limits": make_limits(options),
+        "prior": options.prior,
         "size_mm": options.size_mm,
         "n_jobs": options.jobs,
         **read_ink_options(options),
@@ -94,8 +100,11 @@ def run(options: argparse.Namespace) -> int:
     failures: list[tuple[str, str]] = []  # files and reasons
     with Catalogue(options.catalogue) as catalogue:
         note = None
-        if len(catalogue) and not catalogue.calibrated:
+        if options.prior.prices:
+            note = _NO_P_VALUES
+        elif len(catalogue) and not catalogue.calibrated:
             note = explain_missing_p_values(catalogue, options.catalogue)
+        if note is not None:
             complain(note)
         for file in track(files, options.on_progress, "searching"):
             try:

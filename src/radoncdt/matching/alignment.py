@@ -16,10 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from radoncdt import _kernels, _validation
 from radoncdt._geometry import full_circle, inverse_square_root, rotation, square_root
 from radoncdt._typing import Floats
-from radoncdt._validation import ArgumentValueError
+from radoncdt._validation import ArgumentTypeError, ArgumentValueError
 from radoncdt.directions import equispaced_angles
 from radoncdt.matching.affine_distance import read_pair
 from radoncdt.matching.descriptors import Descriptors, compute_spectrum, join_descriptors
+from radoncdt.matching.distorted_distance import compare_turns
 from radoncdt.matching.plausible import Plausible
 from radoncdt.matching.prior import PRIORS, MapPrior, read_prior
 from radoncdt.matching.refinement import refine
@@ -33,6 +34,10 @@ __all__ = ["find_registration", "register"]
 EQUIVALENT = 0.002
 """Maps fit equally well if their misfits differ by at most this much, as those of moved symmetric symbols do."""
 
+CLEARLY_CLOSER, LEAST_GAIN = 0.9, 0.15
+"""Another map is chosen if its distortion distance is at most this share of that of the first map, and smaller by at
+least this amount. The distances of copies of symmetric shapes differ by less. Digits by two hands are about 3 apart."""
+
 UNLIMITED = Plausible()
 
 
@@ -45,6 +50,7 @@ def register(
     prior: str | MapPrior | Sequence[float] = "any",
     settings: DescriptorSettings | None = None,
     tolerance: float | None = None,
+    refine: bool = False,
     n_jobs: int | None = -1,
 ) -> Registration:
     """Find the affine map that takes one measure to another, without any correspondence of points.
@@ -61,6 +67,11 @@ def register(
     these, it is one whose aspect is within 2 % of the smallest, and of these the one with the smallest rotation. Maps
     fit equally well if their distances, taken between the steps of the circle, differ by at most 0.002.
 
+    If two images differ by more than an affine map, such as drawings of one letter by two hands, the peak with the
+    smallest distance may have the wrong rotation, and the refinement of the map cannot mend it. With ``refine=True``,
+    the map and its alternatives are compared once more, by the distances of `distortion_distances`, which see details
+    and allow small distortions.
+
     Parameters
     ----------
     moving, fixed : image (H, W), PointCloud, or Descriptors of one measure
@@ -74,6 +85,10 @@ def register(
     tolerance : float, optional
         Other peaks whose distance exceeds the best one by at most this much become `alternatives`. The default is the
         largest distance that the steps of the circle alone can cause, 2 sin(π/(4 n_angles)).
+    refine : bool
+        Whether to choose among the map and its alternatives by their distortion distances, with points on a frame of
+        56 × 56. Another map is chosen if its distortion distance is at most 0.9 times that of the first map, and
+        smaller by at least 0.15. The measures must not be Descriptors.
     n_jobs : int or None
         Threads, as in scikit-learn; −1 is all cores.
 
@@ -98,6 +113,7 @@ def register(
     >>> print(register(flag, push_forward(flag, [[0, -1], [1, 0]], [5, 0])))
     scaled by 1.00 in x and 1.00 in y, sheared by 0.0°, rotated by 90.0°, shifted by (5.0, 0.0): distance 0.000
     """
+    _validation.check_instance(refine, "refine", bool)
     found = find_registration(
         moving,
         fixed,
@@ -105,6 +121,7 @@ def register(
         prior=read_prior(prior),
         settings=settings,
         tolerance=tolerance,
+        refine=refine,
         n_jobs=n_jobs,
     )
     if not found.credible:
@@ -120,10 +137,14 @@ def find_registration(
     prior: MapPrior = PRIORS["any"],
     settings: DescriptorSettings | None = None,
     tolerance: float | None = None,
+    refine: bool = False,
     n_jobs: int | None = -1,
 ) -> Registration:
     """Do what `register` does, without a warning if the map is not credible."""
     _validation.check_instance(limits, "limits", Plausible)
+    have_pixels = not any(isinstance(join_descriptors(measure), Descriptors) for measure in (moving, fixed))
+    if refine and not have_pixels:
+        raise ArgumentTypeError("refine", "must be False for Descriptors, because they have no pixels")
     first, second = read_pair(moving, "moving", fixed, "fixed", settings, n_jobs)
     for name, some in (("moving", first), ("fixed", second)):
         if len(some) != 1:
@@ -140,9 +161,15 @@ def find_registration(
             f"{best.aspect:.3f}, a shear of {best.shear:.1f}° and a scale of {best.scale:.3f}"
         )
     found, misfits = (list(some) for some in zip(*_compute_maps(first, second, peaks, limits)))
-    best = replace(found.pop(_choose_simplest(found, misfits)), distance=peaks[0].distance)
-    if not any(isinstance(join_descriptors(measure), Descriptors) for measure in (moving, fixed)):
-        pair = Batch.read(moving, "moving").items[0], Batch.read(fixed, "fixed").items[0]
+    simplest = _choose_simplest(found, misfits)
+    best = replace(found.pop(simplest), distance=peaks[0].distance)
+    if have_pixels:
+        batches = Batch.read(moving, "moving"), Batch.read(fixed, "fixed")
+        if refine and found:
+            peaks.insert(0, peaks.pop(simplest))
+            found.insert(0, best)
+            best = found.pop(_choose_closest(*batches, (first, second), peaks, prior, n_jobs))
+        pair = batches[0].items[0], batches[1].items[0]
         has_cloud = any(isinstance(measure, PointCloud) for measure in pair)
         if not (has_cloud and first.settings.moments == "robust"):  # far points would matter again
             best = _refine_map(*pair, best, second, limits)
@@ -251,6 +278,22 @@ def _find_peaks(
         if peak.priced <= found[0].priced + tolerance and not is_known:
             near.append(peak)
     return near
+
+
+def _choose_closest(
+    moving: Batch,
+    fixed: Batch,
+    descriptors: tuple[Descriptors, Descriptors],
+    peaks: list[_Peak],
+    prior: MapPrior,
+    n_jobs: int | None,
+) -> int:
+    """The index of the peak with the smallest distortion distance; 0 if it is not clearly smaller than the first."""
+    n_angles = descriptors[0].settings.n_angles
+    steps = [round(peak.angle * n_angles / np.pi) % (2 * n_angles) + 2 * n_angles * peak.mirrored for peak in peaks]
+    distances = compare_turns(moving, fixed, descriptors, np.array(steps), prior, n_jobs)
+    closest = int(np.argmin(distances))
+    return closest if distances[closest] <= min(CLEARLY_CLOSER * distances[0], distances[0] - LEAST_GAIN) else 0
 
 
 def _price_steps(moving: Descriptors, fixed: Descriptors, prior: MapPrior) -> Floats:

@@ -11,15 +11,17 @@ from radoncdt._typing import Floats
 from radoncdt._validation import ArgumentTypeError
 from radoncdt.matching.descriptors import Descriptors, join_descriptors
 from radoncdt.matching.framed import Frame, Framed
+from radoncdt.matching.frames import make_canvases
 from radoncdt.matching.plausible import Plausible
 from radoncdt.matching.prior import MapPrior, read_prior
 from radoncdt.matching.settings import DescriptorSettings
 from radoncdt.matching.turns import compute_map_features, find_turns
 from radoncdt.measures import Batch, Measures
 
-__all__ = ["compare_all", "distortion_distances", "rank_again"]
+__all__ = ["compare_all", "compare_turns", "distortion_distances", "rank_again"]
 
 _PAIRS_AT_ONCE = 20_000  # pairs whose maps are kept at a time
+_TURNS_SIDE = 56  # points along a side of the frame on which the turns of one pair are compared
 
 
 def distortion_distances(
@@ -136,3 +138,23 @@ def rank_again(
     distances[rows, columns] = compare_all(queries, entries, pairs, turns[rows, columns], prior, n_jobs)
     order = np.argsort(distances, axis=1, kind="stable")
     return np.take_along_axis(distances, order, axis=1), np.take_along_axis(found, order, axis=1)
+
+
+def compare_turns(
+    moving: Batch,
+    fixed: Batch,
+    descriptors: tuple[Descriptors, Descriptors],
+    turns: NDArray[np.int64],
+    prior: MapPrior,
+    n_jobs: int | None,
+) -> Floats:
+    """Return the distances (n,) of one measure to another at several turns (n,), with the prices of the maps.
+
+    `descriptors` are those of the moving and of the fixed measure.
+    """
+    frame = Frame.read(_TURNS_SIDE, None)
+    first, second = (
+        Framed(described, make_canvases(batch, described, frame.side, n_jobs), frame)
+        for batch, described in zip((moving, fixed), descriptors)
+    )
+    return compare_all(first, second, np.zeros((len(turns), 2), np.intp), turns, prior, n_jobs)

@@ -12,7 +12,7 @@ from radoncdt.matching.descriptors import Descriptors
 from radoncdt.matching.plausible import Plausible
 from radoncdt.matching.prior import MapPrior
 
-__all__ = ["MapFeatures", "compute_map_features", "find_turns", "turn_matrices"]
+__all__ = ["MapFeatures", "compute_map_features", "find_turns", "price_map", "turn_matrices"]
 
 
 def turn_matrices(turns: NDArray[np.int64], n_angles: int) -> Floats:
@@ -46,8 +46,19 @@ def compute_map_features(
     """Return the features of the maps that belong to turns (n,) of pairs (n, 2)."""
     n_angles, (moving, fixed) = first.settings.n_angles, pairs.T
     roots, inverses = square_root(second.covariances[fixed]), inverse_square_root(first.covariances[moving])
-    matrices = roots @ turn_matrices(turns, n_angles) @ inverses
-    mirrored = turns >= 2 * n_angles
+    return _measure_maps(roots @ turn_matrices(turns, n_angles) @ inverses, turns >= 2 * n_angles)
+
+
+def price_map(matrix: Floats, prior: MapPrior) -> float:
+    """Return the price of the map with a matrix (2, 2), which is added to its squared distance."""
+    if prior.prices is None:
+        return 0.0
+    features = _measure_maps(matrix[None].copy(), np.array([np.linalg.det(matrix) < 0]))
+    return float(sum(price * feature[0] for price, feature in zip(prior.prices, features)))
+
+
+def _measure_maps(matrices: Floats, mirrored: NDArray[np.bool_]) -> MapFeatures:
+    """Return the features of maps (n, 2, 2), whose matrices are overwritten."""
     matrices[mirrored, :, 0] *= -1
     scales = np.linalg.svd(matrices, compute_uv=False)
     angle = np.arctan2(matrices[:, 1, 0] - matrices[:, 0, 1], matrices[:, 0, 0] + matrices[:, 1, 1])

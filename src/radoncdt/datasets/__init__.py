@@ -1,4 +1,4 @@
-"""Images for trying out the transforms: symbols, digits, watermarks, random affine maps, and noise.
+"""Images for trying out the transforms: symbols, digits, characters, watermarks, random affine maps, and noise.
 
 >>> from radoncdt import datasets
 >>> images, labels, maps = datasets.academic(5, rng=0)
@@ -10,6 +10,7 @@ from radoncdt.datasets.affine import AffineDistribution, AffineMaps, random_affi
 from radoncdt.datasets.affine_copies import NARROW, WIDE, academic, lin_mnist
 from radoncdt.datasets.distortions import bars, elastic, salt, sticks
 from radoncdt.datasets.few_shot_sets import FEW_SHOT, SYMBOL_CANVAS, few_shot
+from radoncdt.datasets.fonts import Font, glyphs, list_fonts, read_font, shared_characters
 from radoncdt.datasets.lines import draw
 from radoncdt.datasets.marks import Mark, Queries, Watermarks, watermarks
 from radoncdt.datasets.mnist import Mnist, load_mnist
@@ -24,6 +25,7 @@ __all__ = [
     "WIDE",
     "AffineDistribution",
     "AffineMaps",
+    "Font",
     "Mark",
     "Mnist",
     "Queries",
@@ -33,10 +35,14 @@ __all__ = [
     "draw",
     "elastic",
     "few_shot",
+    "glyphs",
     "lin_mnist",
+    "list_fonts",
     "load_mnist",
     "random_affine",
+    "read_font",
     "salt",
+    "shared_characters",
     "sticks",
     "templates",
     "watermarks",

@@ -1,0 +1,203 @@
+"""Characters of fonts as images."""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radoncdt import _validation
+from radoncdt._extras import require
+from radoncdt._validation import ArgumentValueError
+from radoncdt.datasets.lines import Image
+
+__all__ = ["Font", "glyphs", "list_fonts", "read_font", "shared_characters"]
+
+_PROBE_SIZE = 24  # pixels; characters drawn at this size tell whether a font has them
+_MARGIN = 0.1  # margin around a character, as a share of the size of the font
+_SUFFIXES = {".ttf", ".otf", ".ttc", ".otc"}
+_SYMBOLS = {"Last Resort High-Efficiency", "cmex10", "cmsy10"}  # families with other signs in the places of capitals
+_MISSING = "\U0010fffe"  # not a character, so every font draws its sign for a missing one
+_CAPITALS = [chr(code) for code in range(ord("A"), ord("Z") + 1)]
+
+
+@dataclass(frozen=True)
+class Font:
+    """A face of a font file."""
+
+    path: Path
+    index: int
+    """The number of the face in the file; files other than collections have only face 0."""
+    family: str
+    style: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.family} {self.style}"
+
+
+def read_font(path: str | os.PathLike[str], index: int = 0) -> Font:
+    """Read the names of a face of a font file.
+
+    Parameters
+    ----------
+    path : path
+        A file that Pillow can read, such as .ttf, .otf or .ttc.
+    index : int
+        The face in a collection, such as a .ttc file.
+
+    Returns
+    -------
+    Font
+
+    Examples
+    --------
+    >>> font = datasets.list_fonts(system=False)[0]
+    >>> datasets.read_font(font.path) == font
+    True
+    """
+    index = _validation.check_count(index, "index", 0)
+    family, style = _load(Path(path), index, _PROBE_SIZE).getname()
+    return Font(Path(path), index, str(family), str(style))
+
+
+def _load(path: Path, index: int, size: int) -> Any:
+    require("PIL", "drawing characters", extra="watermarks")
+    from PIL import ImageFont
+
+    if not path.is_file():
+        raise ArgumentValueError("font", f"must be a font file, got {str(path)!r}, which does not exist")
+    try:
+        return ImageFont.truetype(str(path), size, index, layout_engine=ImageFont.Layout.BASIC)
+    except (OSError, ValueError) as problem:
+        face = f", face {index}" if index else ""
+        raise ArgumentValueError("font", f"must be a font file, got {str(path)!r}{face} ({problem})") from problem
+
+
+def list_fonts(folders: Sequence[str | os.PathLike[str]] = (), *, system: bool = True) -> list[Font]:
+    """List fonts with all Latin capitals: those that matplotlib carries, those in folders, and those of the system.
+
+    Of a collection, only the first face is listed, and fonts of the same family and style are listed once.
+
+    Parameters
+    ----------
+    folders : sequence of paths
+        Folders that are searched together with their subfolders.
+    system : bool
+        Whether to list the fonts that are installed on the system.
+
+    Returns
+    -------
+    list of Font
+        In the order of their names.
+
+    Examples
+    --------
+    >>> fonts = datasets.list_fonts(system=False)
+    >>> "DejaVu Sans Book" in [font.name for font in fonts]
+    True
+    """
+    found: dict[str, Font] = {}
+    for folder in [*_matplotlib_folders(), *map(Path, folders), *(_system_folders() if system else ())]:
+        for path in sorted(folder.rglob("*")):
+            if path.suffix.lower() not in _SUFFIXES or not path.is_file():
+                continue
+            try:
+                font = read_font(path)
+            except ArgumentValueError:  # a format that Pillow cannot read
+                continue
+            if font.name in found or font.family in _SYMBOLS:
+                continue
+            if len(shared_characters([font], _CAPITALS)) == len(_CAPITALS):
+                found[font.name] = font
+    return [found[name] for name in sorted(found)]
+
+
+def _matplotlib_folders() -> list[Path]:
+    """Return the folder of the fonts that matplotlib carries, without importing it; none if it is not installed."""
+    package = find_spec("matplotlib")
+    places = package.submodule_search_locations or [] if package else []
+    return [Path(place, "mpl-data", "fonts", "ttf") for place in places]
+
+
+def _system_folders() -> Iterator[Path]:
+    """Yield the folders where the system keeps its fonts."""
+    home = Path.home()
+    if sys.platform == "win32":
+        yield Path(os.environ.get("WINDIR", r"C:\Windows"), "Fonts")
+        yield Path(os.environ.get("LOCALAPPDATA", home), "Microsoft", "Windows", "Fonts")
+    elif sys.platform == "darwin":
+        yield from (Path("/System/Library/Fonts"), Path("/Library/Fonts"), home / "Library" / "Fonts")
+    else:
+        yield from (Path("/usr/share/fonts"), Path("/usr/local/share/fonts"))
+        yield from (Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share", "fonts"), home / ".fonts")
+
+
+def shared_characters(fonts: Sequence[Font], characters: Iterable[str]) -> list[str]:
+    """Return the characters that all fonts draw, each with at least some ink.
+
+    Parameters
+    ----------
+    fonts : sequence of Font
+    characters : str or iterable of str
+
+    Returns
+    -------
+    list of str
+        In the order given.
+
+    Examples
+    --------
+    >>> datasets.shared_characters(datasets.list_fonts(system=False)[:1], "A B\N{CJK UNIFIED IDEOGRAPH-4E00}")
+    ['A', 'B']
+    """
+    shared = list(characters)
+    for font in fonts:
+        loaded = _load(font.path, font.index, _PROBE_SIZE)
+        missing = bytes(loaded.getmask(_MISSING))
+        drawn = {character: bytes(loaded.getmask(character)) for character in shared}
+        shared = [character for character, mask in drawn.items() if any(mask) and mask != missing]
+    return shared
+
+
+def glyphs(font: Font | str | os.PathLike[str], characters: Iterable[str], *, size: int = 64) -> list[Image]:
+    """Draw characters of a font, white on black.
+
+    Parameters
+    ----------
+    font : Font or path
+        A font, or a file with one, whose first face is drawn.
+    characters : str or iterable of str
+    size : int
+        Size of the font, in pixels.
+
+    Returns
+    -------
+    list of float32 arrays (H, W), values 0 to 1
+        Each image has an empty margin of a tenth of `size`.
+
+    Examples
+    --------
+    >>> fonts = datasets.list_fonts(system=False)
+    >>> a, b = datasets.glyphs(fonts[0], "AB", size=40)
+    >>> bool(a.max() == 1.0 and a.shape[0] > 30)
+    True
+    """
+    if not isinstance(font, Font):
+        font = read_font(font)
+    _validation.check_count(size, "size", 4, 4096)
+    loaded = _load(font.path, font.index, size)
+    margin = int(np.ceil(_MARGIN * size))
+    images = []
+    for character in characters:
+        mask = loaded.getmask(character)
+        pixels: NDArray[Any] = np.array(mask, np.float32).reshape(mask.size[::-1]) / 255
+        if not pixels.any():
+            raise ArgumentValueError("characters", f"must be in the font {font.name}, got {character!r}")
+        images.append(np.pad(pixels, margin))
+    return images

@@ -1,0 +1,1 @@
+"""Studies of recognition from one or a few examples: characters of fonts, and Omniglot."""

@@ -237,6 +237,7 @@ def measure_glyphs(
         on_progress(n, n, method)
     is_right = compare_found(drawn, np.concatenate(found))
     first, ten = is_right[:, 0], np.any(is_right, axis=1)
+    wall_time, processor_time = (seconds / n).tolist()
     return GlyphFigures(
         study.font.name,
         study.query_font.name,
@@ -246,7 +247,8 @@ def measure_glyphs(
         study.refined if method.endswith("refined") else None,
         *_share(first),
         *_share(ten),
-        *(seconds / n).tolist(),
+        wall_time,
+        processor_time,
         count_threads(n_jobs),
     )
 

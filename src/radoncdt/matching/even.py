@@ -1,10 +1,10 @@
-"""Drawings with even strokes: thick and thin strokes get about the same mass per length.
+"""Drawings with even ink: thick strokes and dense parts get less mass, thin strokes and sparse parts more.
 
 The covariance of a drawing, and so every distance after normalisation, depends on where its strokes are thick. Two
 typefaces draw the same character with the same strokes, but not with the same thickness. Dividing an image by its own
-blur removes most of this difference: inside a stroke that is narrower than the blur, the blurred value is proportional
-to the thickness. The blur is a Gaussian with the covariance of the drawing, times `width` squared, so affine maps of
-the drawing lead to the same maps of the result.
+blur removes most of this difference: where a stroke is narrower than the blur, the blurred value is proportional to its
+thickness. The blur is a Gaussian with the covariance of the drawing, times `width` squared, so affine maps of the
+drawing lead to the same maps of the result.
 """
 
 from collections.abc import Sequence
@@ -21,29 +21,29 @@ from radoncdt._validation import ArgumentTypeError
 from radoncdt.matching.frames import blur_gaussian
 from radoncdt.measures import PointCloud, covariance
 
-__all__ = ["even_strokes"]
+__all__ = ["even_ink"]
 
 _FLOOR = 0.01  # share of the largest blurred value; fainter pixels are amplified as if they had it
 _WORK = 200  # cost of a pixel, in the units of `_threads`
 
 
 @overload
-def even_strokes(
+def even_ink(
     images: Sequence[ArrayLike], /, *, width: float = ..., rounds: int = ..., n_jobs: int | None = ...
 ) -> list[NDArray[np.float32]]: ...
 @overload
-def even_strokes(
+def even_ink(
     images: NDArray[Any], /, *, width: float = ..., rounds: int = ..., n_jobs: int | None = ...
 ) -> NDArray[np.float32]: ...
-def even_strokes(images: Any, /, *, width: float = 0.4, rounds: int = 2, n_jobs: int | None = -1) -> Any:
-    """Make the strokes of drawings equally heavy, so that drawings of different thickness can be compared.
+def even_ink(images: Any, /, *, width: float = 0.4, rounds: int = 2, n_jobs: int | None = -1) -> Any:
+    """Even out the ink of drawings, so that strokes of different thickness weigh about the same.
 
-    Each image is divided by its own blur. The blur moves with the image under affine maps, so the result is as
-    invariant as the image was. Describe and compare the results instead of the images if characters of many strokes,
-    such as Chinese ones, are drawn in different typefaces or with different pens.
+    Each image is divided by its own blur, that is, by the local density of ink. The blur moves with the image under
+    affine maps, so the result is as invariant as the image was. Describe and compare the results instead of the images
+    if characters of many strokes, such as Chinese ones, are drawn in different typefaces or with different pens.
 
-    Ends of strokes, serifs and specks become heavier too. This does not help characters of few strokes, such as Latin
-    capitals, and it harms images with specks or grey backgrounds.
+    Ends of strokes, serifs and specks become heavier too. Characters of few strokes, such as Latin capitals, are
+    therefore recognised less well, and so are images with specks or grey backgrounds.
 
     Parameters
     ----------
@@ -64,12 +64,12 @@ def even_strokes(images: Any, /, *, width: float = 0.4, rounds: int = 2, n_jobs:
 
     Examples
     --------
-    >>> from radoncdt.matching import even_strokes
+    >>> from radoncdt.matching import even_ink
     >>> upright, level = np.zeros((60, 60)), np.zeros((60, 60))
     >>> upright[:, 26:34] = upright[28:30] = upright[10:12, 30:] = 1  # thick vertical strokes
     >>> level[:, 29:31] = level[26:32] = level[8:14, 30:] = 1  # thick horizontal strokes
     >>> plain = affine_distances([upright], [level])
-    >>> even = affine_distances(even_strokes([upright]), even_strokes([level]))
+    >>> even = affine_distances(even_ink([upright]), even_ink([level]))
     >>> bool(even[0, 0] < 0.3 * plain[0, 0])
     True
     """

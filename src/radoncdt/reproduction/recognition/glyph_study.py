@@ -24,7 +24,7 @@ from radoncdt.datasets.affine import AffineDistribution
 from radoncdt.datasets.fonts import Font, glyphs, shared_characters
 from radoncdt.estimators import AffineNeighbors
 from radoncdt.matching import DescriptorSettings, Plausible, affine_distances
-from radoncdt.matching.even import even_strokes
+from radoncdt.matching.even import even_ink
 
 __all__ = [
     "GLYPH_METHODS",
@@ -41,7 +41,7 @@ MAPS = AffineDistribution(scale=(0.5, 1.0), isotropic=False, rotation=180, shear
 
 GLYPH_METHODS = ("mnrcdt", "registered", "refined", "even", "even refined")
 """The nearest feature of the paper; the nearest registered template; the same, after the pixels of the first hundred
-have been compared; and the last two for drawings with even strokes."""
+have been compared; and the last two for drawings with even ink."""
 
 N_SHOWN = 10  # templates that are found for each query
 FRAME = 56  # points along each side of the frame on which pixels are compared
@@ -187,11 +187,11 @@ def _make_search(study: GlyphStudy, method: str, templates: list[NDArray[np.floa
     even = method.startswith("even")
     refine = min(study.refined, len(templates)) if method.endswith("refined") else None
     model = AffineNeighbors(N_SHOWN, reflections=False, refine=refine, frame_size=FRAME, n_jobs=n_jobs)
-    model.fit(even_strokes(templates, n_jobs=n_jobs) if even else templates)
+    model.fit(even_ink(templates, n_jobs=n_jobs) if even else templates)
 
     def search(queries: list[NDArray[np.float32]]) -> NDArray[np.intp]:
         found: NDArray[np.intp] = model.kneighbors(
-            even_strokes(queries, n_jobs=n_jobs) if even else queries, return_distance=False
+            even_ink(queries, n_jobs=n_jobs) if even else queries, return_distance=False
         )
         return found
 

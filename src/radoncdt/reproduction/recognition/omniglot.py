@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
@@ -223,6 +223,7 @@ class OneShotFigures:
     accuracy: float
     error: float  # standard error of the mean over tasks; 0 for a single one
     seconds: float  # for all tasks
+    cpu_seconds: float  # the same in processor time, summed over the threads; other programs hardly matter
     threads: int
 
 
@@ -269,13 +270,14 @@ def measure_one_shot(
     OneShotFigures
     """
     _validation.check_choice(method, "method", ONE_SHOT_METHODS)
-    accuracies, start = [], perf_counter()
+    accuracies, start, cpu_start = [], perf_counter(), process_time()
     for k, task in enumerate(_validation.check_sequence(tasks, "tasks")):
         if on_progress:
             on_progress(k, len(tasks), method)
         accuracies.append(float((classify_once(task, method, n_jobs) == task.answers).mean()))
-    seconds, n = perf_counter() - start, len(accuracies)
+    seconds, cpu_seconds, n = perf_counter() - start, process_time() - cpu_start, len(accuracies)
     if on_progress:
         on_progress(n, n, method)
     error = float(np.std(accuracies, ddof=1) / np.sqrt(n)) if n > 1 else 0.0
-    return OneShotFigures(source, method, n, float(np.mean(accuracies)), error, seconds, count_threads(n_jobs))
+    mean = float(np.mean(accuracies))
+    return OneShotFigures(source, method, n, mean, error, seconds, cpu_seconds, count_threads(n_jobs))

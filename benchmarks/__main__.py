@@ -17,6 +17,8 @@ NAMES = {
     "turns": "measure how often registration finds the right rotation of shapes that are drawn again or bent",
     "catalogue": "measure recognition, p-values, speed and size of catalogues",
     "catalogue_page": "write the tables of docs/catalogue.md and docs/scale.md from the results of catalogue",
+    "priors": "choose the prices of the named priors on development data",
+    "recognition_page": "write the tables of docs/recognition.md from stored results",
     "pixels": "measure variants of the protocol of Table 4 for the pixels, shown in docs/reproduction.md",
 }
 """The modules that can be run, and what they do. Each has a function ``main(arguments)`` that returns an exit code."""

@@ -61,6 +61,15 @@ def test_the_python_about_catalogues_runs(tmp_path, monkeypatch):
     assert names["found"].matches[0].file == f"tracings/{names['marks'].queries(1, rng=1).marks[0]}.png"
 
 
+def test_the_python_about_recognition_runs():
+    names = run_blocks((ROOT / "docs" / "recognition.md").read_text())
+    font = datasets.list_fonts(system=False)[0]
+    templates = datasets.glyphs(font, "ABCDEFGHJKLM", size=60)
+    found = names["find_characters"](templates, [np.rot90(image) for image in templates[4:6]])
+    assert found.shape == (2, 10)
+    assert found[:, 0].tolist() == [4, 5]
+
+
 def test_the_python_about_scale_runs():
     pytest.importorskip("dask.array")
     names = run_blocks((ROOT / "docs" / "scale.md").read_text())

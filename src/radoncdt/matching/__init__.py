@@ -4,6 +4,7 @@ from radoncdt.matching.affine_distance import affine_distances
 from radoncdt.matching.alignment import register
 from radoncdt.matching.descriptors import Descriptors, describe
 from radoncdt.matching.distorted_distance import distortion_distances
+from radoncdt.matching.even import even_ink
 from radoncdt.matching.plausible import Plausible
 from radoncdt.matching.prior import MapPrior
 from radoncdt.matching.registration import Registration
@@ -18,5 +19,6 @@ __all__ = [
     "affine_distances",
     "describe",
     "distortion_distances",
+    "even_ink",
     "register",
 ]

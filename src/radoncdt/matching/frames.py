@@ -18,7 +18,7 @@ from radoncdt._typing import Floats
 from radoncdt.matching.descriptors import Descriptors
 from radoncdt.measures import Batch, Measure, PointCloud
 
-__all__ = ["REACH", "Canvas", "Canvases", "make_canvases"]
+__all__ = ["REACH", "Canvas", "Canvases", "blur_gaussian", "make_canvases"]
 
 REACH = 2.6  # half the side of a frame, in standard deviations of the measure
 
@@ -98,7 +98,7 @@ def _reduce_image(image: NDArray[Any], mean: Floats, root: Floats, side: int) ->
     if factor > 1:
         canvas = canvas.reshape(shape[0] // factor, factor, shape[1] // factor, factor).mean(axis=(1, 3))
     if deviations.any():
-        canvas = _blur(canvas, blur)
+        canvas = blur_gaussian(canvas, blur)
     height, width = image.shape
     top, left = rows.start - margin, columns.start - margin
     centre = left + (shape[1] - 1) / 2 - (width - 1) / 2, (height - 1) / 2 - top - (shape[0] - 1) / 2
@@ -120,7 +120,7 @@ def _crop_to_frame(image: NDArray[Any], mean: Floats, root: Floats, factor: int)
     return spans[0], spans[1]
 
 
-def _blur(image: Floats, covariance: Floats) -> Floats:
+def blur_gaussian(image: Floats, covariance: Floats) -> Floats:
     """Blur an image by a Gaussian with a covariance (2, 2) of (x, y) in pixels; its margins are wide enough."""
     from scipy.fft import irfft2, next_fast_len, rfft2, rfftfreq
 
@@ -148,6 +148,6 @@ def _draw_points(cloud: PointCloud, mean: Floats, root: Floats, side: int) -> Ca
             share = np.abs(1 - down - part[0]) * np.abs(1 - right - part[1])
             np.add.at(picture, (corner[0] + down, corner[1] + right), share * weights)
     margin = 2 * _POINTS_PER_STEP
-    blurred = _blur(np.pad(picture[1:-1, 1:-1], margin), (0.5 * _POINTS_PER_STEP) ** 2 * np.eye(2))
+    blurred = blur_gaussian(np.pad(picture[1:-1, 1:-1], margin), (0.5 * _POINTS_PER_STEP) ** 2 * np.eye(2))
     inverse = scale * np.linalg.inv(root)
     return Canvas(blurred.astype(np.float32), np.concatenate([inverse, -(inverse @ mean)[:, None]], axis=1))

@@ -1,0 +1,89 @@
+"""Tables in Markdown of the studies of recognition, made from stored records."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+__all__ = ["GLYPH_LABELS", "ONE_SHOT_LABELS", "make_glyph_table", "make_one_shot_table"]
+
+GLYPH_LABELS = {
+    "mnrcdt": "mNR-CDT (the paper)",
+    "registered": "`AffineNeighbors`",
+    "refined": "`AffineNeighbors(refine={refined}, frame_size=56)`",
+    "even": "`AffineNeighbors`, even ink",
+    "even refined": "`AffineNeighbors(refine={refined}, frame_size=56)`, even ink",
+}
+"""What the methods of the glyph study are called."""
+
+ONE_SHOT_LABELS = {
+    "mnrcdt": "mNR-CDT (the paper)",
+    "registered": "`AffineNeighbors`",
+    "any": '`FewShotClassifier(prior="any")`',
+    "upright": '`FewShotClassifier(prior="upright")`',
+}
+"""What the methods of the one-shot study are called."""
+
+
+def make_glyph_table(records: Sequence[Mapping[str, Any]]) -> str:
+    """Make the table of the glyph study: one row per pair of fonts and method. The time is processor time.
+
+    Parameters
+    ----------
+    records : sequence of mappings
+        `GlyphFigures` as mappings, of one or several pairs of fonts.
+
+    Returns
+    -------
+    str
+    """
+    rows = []
+    for record in records:
+        label = GLYPH_LABELS[record["method"]].format(refined=record["refined"])
+        milliseconds = 1000 * record["cpu_seconds"]
+        rows.append(
+            [
+                record["font"],
+                record["query_font"],
+                f"{record['characters']:,}",
+                f"{record['queries']:,}",
+                label,
+                _show(record["first"], record["first_error"]),
+                _show(record["ten"], record["ten_error"]),
+                f"{milliseconds:.0f}" if milliseconds >= 9.5 else f"{milliseconds:.1f}",
+            ]
+        )
+    header = ["templates", "drawn in", "characters", "queries", "method", "first", "among ten", "ms per query"]
+    return _make_table(header, rows)
+
+
+def make_one_shot_table(records: Sequence[Mapping[str, Any]]) -> str:
+    """Make the table of the one-shot study: one row per method and source of tasks.
+
+    Parameters
+    ----------
+    records : sequence of mappings
+        `OneShotFigures` as mappings.
+
+    Returns
+    -------
+    str
+    """
+    rows = [
+        [
+            record["source"],
+            str(record["tasks"]),
+            ONE_SHOT_LABELS[record["method"]],
+            _show(record["accuracy"], record["error"]),
+            f"{record['cpu_seconds'] / record['tasks']:.2f}",
+        ]
+        for record in records
+    ]
+    return _make_table(["tasks", "number", "method", "accuracy", "seconds per task"], rows)
+
+
+def _show(share: float, error: float) -> str:
+    return f"{share:.3f} ± {error:.3f}"
+
+
+def _make_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

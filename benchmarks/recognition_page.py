@@ -1,6 +1,7 @@
-"""Write the tables of docs/recognition.md from benchmarks/recognition.json.
+"""Write the tables and the picture of docs/recognition.md from benchmarks/recognition.json.
 
 python -m benchmarks recognition_page
+python -m benchmarks recognition_page --results reproduction    # first take the figures of `radoncdt reproduce` over
 """
 
 import json
@@ -9,15 +10,44 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.priors import RESULTS, make_prior_table
-from benchmarks.report import make_parser, replace_between, write_text
-from radoncdt.reproduction.recognition.tables import make_glyph_table, make_one_shot_table
+from benchmarks.report import make_parser, make_table, replace_between, write_text
+from radoncdt import plot
+from radoncdt.reproduction.figures import PLOTTED, draw_few_shot
+from radoncdt.reproduction.recognition.few_shot_tables import (
+    METHOD_LABELS,
+    SET_LABELS,
+    describe_wins,
+    list_accuracies,
+    list_times,
+)
+from radoncdt.reproduction.recognition.tables import list_glyphs, list_one_shot
 
 PAGE = Path(__file__).parent.parent / "docs" / "recognition.md"
+PICTURE = PAGE.with_name("recognition_few_shot.png")
 END = "<!-- end -->"  # marks the end of a generated table
+STUDIES = ("few_shot", "glyphs", "omniglot")  # the studies of `radoncdt reproduce`
 
-TABLES: dict[str, Callable[[Sequence[dict[str, Any]]], str]] = {
-    "glyphs": make_glyph_table,
-    "omniglot": make_one_shot_table,
+Records = list[dict[str, Any]]
+
+
+def make_few_shot_tables(records: Records) -> str:
+    """Make the tables of accuracies, and the sentences about what is better than the few-shot classifier."""
+    blocks = []
+    for dataset, title in SET_LABELS.items():
+        blocks += [f"**{title}**", make_table(*list_accuracies(records, dataset))]
+    times = make_table(*list_times(records, "digits"))
+    blocks += ["**Seconds for 500 digits**, training and testing, in one thread", times]
+    blocks.append(
+        "Better than `FewShotClassifier` by more than one standard error of the difference on the same draws:"
+    )
+    blocks.append("\n".join(f"- {sentence}" for sentence in describe_wins(records)))
+    return "\n\n".join(blocks)
+
+
+TABLES: dict[str, Callable[[Records], str]] = {
+    "few_shot": make_few_shot_tables,
+    "glyphs": lambda records: make_table(*list_glyphs(records)),
+    "omniglot": lambda records: make_table(*list_one_shot(records)),
     "priors": make_prior_table,
 }
 """The functions that make the tables from the records of the same name."""
@@ -28,21 +58,48 @@ def mark_begin(name: str) -> str:
     return f"<!-- {name}: from benchmarks/recognition.json, by benchmarks/recognition_page.py -->"
 
 
-def load_records() -> dict[str, list[dict[str, Any]]]:
+def load_records() -> dict[str, Records]:
     """Load the records of all studies."""
-    records: dict[str, list[dict[str, Any]]] = json.loads(RESULTS.read_text(encoding="utf-8"))
+    records: dict[str, Records] = json.loads(RESULTS.read_text(encoding="utf-8"))
     return records
 
 
-def insert_tables(text: str, records: dict[str, list[dict[str, Any]]]) -> str:
+def insert_tables(text: str, records: dict[str, Records]) -> str:
     """Replace the tables of the page, which are between marks, by those of the given records."""
     for name, make in TABLES.items():
         text = replace_between(text, mark_begin(name), END, make(records[name]))
     return text
 
 
+def list_facts(records: Records) -> dict[str, Any]:
+    """List the figures that the picture shows: accuracies by set, method and number of examples."""
+    facts: dict[str, Any] = {}
+    for record in records:
+        if record["method"] in PLOTTED:
+            methods = facts.setdefault(SET_LABELS[record["dataset"]], {})
+            curve = methods.setdefault(METHOD_LABELS[record["method"]], {})
+            curve[str(record["n_train"])] = round(record["mean"], 3)
+    return facts
+
+
+def take_over(folder: Path) -> None:
+    """Replace the stored figures of the studies by those in the folder of a report."""
+    records = load_records()
+    for name in STUDIES:
+        if (path := folder / f"{name}.json").exists():
+            records[name] = json.loads(path.read_text(encoding="utf-8"))
+    write_text(RESULTS, json.dumps(records, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+
+
 def main(arguments: Sequence[str]) -> int:
-    make_parser(__name__, __doc__).parse_args(arguments)
-    write_text(PAGE, insert_tables(PAGE.read_text(encoding="utf-8"), load_records()))
-    print(PAGE)
+    parser = make_parser(__name__, __doc__)
+    text = "the folder of a report with the parts few-shot, glyphs or omniglot, whose figures replace the stored ones"
+    parser.add_argument("--results", type=Path, metavar="DIR", help=text)
+    options = parser.parse_args(arguments)
+    if options.results is not None:
+        take_over(options.results)
+    records = load_records()
+    write_text(PAGE, insert_tables(PAGE.read_text(encoding="utf-8"), records))
+    plot.save(draw_few_shot(records["few_shot"]), PICTURE, list_facts(records["few_shot"]))
+    print(PAGE, PICTURE, sep="\n")
     return 0

@@ -11,6 +11,7 @@ from radoncdt import datasets
 from radoncdt._typing import OnProgress
 from radoncdt.reproduction.measurement import Measurement, Printed, Summary
 from radoncdt.reproduction.protocol import PROTOCOLS, Cell
+from radoncdt.reproduction.recognition.glyph_study import GlyphStudy
 from radoncdt.reproduction.report import WHOLE_RUN, write_report
 from radoncdt.reproduction.robustness import Trial
 from radoncdt.reproduction.runner import MORE_PARTS, PARTS, Choice, Outcome, Run, prepare
@@ -22,6 +23,7 @@ __all__ = [
     "WHOLE_RUN",
     "Cell",
     "Choice",
+    "GlyphStudy",
     "Measurement",
     "Outcome",
     "Printed",

@@ -1,6 +1,6 @@
 """The figures of the report: Figures 2, 3 and 4 of the paper, curves of accuracy, and the robustness study."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any
@@ -14,10 +14,11 @@ from radoncdt.reproduction import robustness
 from radoncdt.reproduction.labels import DATASETS, FEATURES, METHODS, NORMS, SETS, TABLES, VARIED, find_row
 from radoncdt.reproduction.measurement import Summary, group_by
 from radoncdt.reproduction.protocol import SOURCES, Cell, Draw, compute_features, draw_images
+from radoncdt.reproduction.recognition import few_shot_tables
 from radoncdt.reproduction.robustness import Curve, Trial
 from radoncdt.reproduction.runner import Outcome
 
-__all__ = ["CAPTIONS", "draw_figures"]
+__all__ = ["CAPTIONS", "PLOTTED", "draw_few_shot", "draw_figures"]
 
 _N_SHOWN = 4  # images per class in Figures 2 and 3, besides the first one
 _N_ANGLES = 128  # number of angles in Figure 4
@@ -36,6 +37,8 @@ CAPTIONS = {
     "robustness_images": "The first image of each class in every set, with the templates at the top.",
     "robustness_curves": "Accuracy of the nearest training image. Lines: mean over the repetitions. Bands: their "
     "standard deviation.",
+    "few_shot": "Accuracy over the number of training images per class. Lines: mean over the draws. Bands: the "
+    "standard error.",
 }
 CAPTIONS["accuracy_table4"] += " Dots: our largest fold, which is what the paper prints for the R-CDT."
 
@@ -56,6 +59,8 @@ def draw_figures(outcome: Outcome, mnist: datasets.Mnist | None) -> dict[str, An
     curves = {c: found for c in robustness.CURVES if (found := outcome.select_trials(c.dataset, c.varied))}
     if curves:
         figures["robustness_curves"] = _plot_over_levels(curves)
+    if outcome.recognitions:
+        figures["few_shot"] = draw_few_shot(few_shot_tables.list_records(outcome))
     return figures
 
 
@@ -201,4 +206,48 @@ def _plot_over_levels(curves: dict[Curve, list[Summary[Trial]]]) -> Any:
         ax.set_ylim(0, 1.02)
     figure.axes[0].set_ylabel("accuracy")
     figure.axes[-1].legend(frameon=False, fontsize=8, loc="best")
+    return figure
+
+
+# ---------------------------------------------------------------- the few-shot study
+
+PLOTTED = {
+    "few-shot": ("C3", "-"),
+    "registered": ("C1", "-"),
+    "registered robust": ("C1", "--"),
+    "fourier robust": ("C2", "--"),
+    "mnrcdt": ("C0", "-"),
+    "network": ("0.4", "-"),
+    "product": ("C4", ":"),
+    "pretrained": ("0.7", "-"),
+}
+"""The colours and styles of the methods in the figure of the few-shot study."""
+
+
+def draw_few_shot(records: Sequence[Mapping[str, Any]]) -> Any:
+    """Plot accuracy over the number of examples from the records of the few-shot study, one panel per set."""
+    figure = _make_figure(11, 7)
+    names = dict.fromkeys(record["dataset"] for record in records)
+    for name, ax in zip(names, figure.subplots(2, 2, sharey=True).flat):
+        for method, (colour, style) in PLOTTED.items():
+            mine = sorted(
+                (record for record in records if (record["dataset"], record["method"]) == (name, method)),
+                key=lambda record: record["n_train"],
+            )
+            if mine:
+                sizes, means = [record["n_train"] for record in mine], [record["mean"] for record in mine]
+                errors = [record["standard_error"] or 0.0 for record in mine]
+                label = few_shot_tables.METHOD_LABELS[method].replace("`", "")
+                _plot_band(ax, sizes, means, errors, color=colour, linestyle=style, label=label)
+        ticks = sorted({record["n_train"] for record in records if record["dataset"] == name})
+        ax.set_xscale("log")
+        ax.set_xticks(ticks, map(str, ticks))
+        ax.minorticks_off()
+        ax.set_ylim(0, 1.02)
+        _finish_panel(ax, few_shot_tables.SET_LABELS[name], "training images per class")
+    for ax in figure.axes[::2]:
+        ax.set_ylabel("accuracy")
+    figure.legend(
+        *figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9, frameon=False
+    )
     return figure

@@ -15,6 +15,7 @@ from radoncdt._templates import load_template
 from radoncdt.reproduction.figures import CAPTIONS, draw_figures
 from radoncdt.reproduction.measurement import Summary
 from radoncdt.reproduction.protocol import Cell
+from radoncdt.reproduction.recognition import few_shot_tables
 from radoncdt.reproduction.runner import Outcome, Run
 from radoncdt.reproduction.sections import list_sections
 from radoncdt.reproduction.tables import TABLES
@@ -77,6 +78,9 @@ def _list_records(outcome: Outcome) -> dict[str, list[dict[str, Any]]]:
     tables["variants"] = [_compare(variant.title, *pair) for variant, pairs in outcome.comparisons for pair in pairs]
     tables["robustness"] = [s.record() for s in outcome.trials if s.measurand.varied is None]
     tables["robustness_curves"] = [s.record() for s in outcome.trials if s.measurand.varied is not None]
+    tables["few_shot"] = few_shot_tables.list_records(outcome)
+    tables["glyphs"] = [asdict(figures) for figures in outcome.glyphs]
+    tables["omniglot"] = [asdict(figures) for figures in outcome.one_shot]
     return tables
 
 

@@ -4,7 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +20,19 @@ from radoncdt.reproduction.measurement import Measurand, Measurement, Summary, g
 from radoncdt.reproduction.protocol import N_FOLDS, PROTOCOLS, SOURCES, Cell, Draw, measure_cells
 from radoncdt.reproduction.recognition import few_shot, networks
 from radoncdt.reproduction.recognition.few_shot import Recognition
+from radoncdt.reproduction.recognition.glyph_study import (
+    GLYPH_METHODS,
+    GlyphFigures,
+    GlyphStudy,
+    draw_glyphs,
+    measure_glyphs,
+)
+from radoncdt.reproduction.recognition.omniglot import (
+    ONE_SHOT_METHODS,
+    OneShotFigures,
+    measure_one_shot,
+    read_tasks,
+)
 from radoncdt.reproduction.recognition.sets import MAX_TRAIN, N_TEST
 from radoncdt.reproduction.robustness import Trial
 from radoncdt.reproduction.store import RunStore, describe_setup, digest_fonts
@@ -28,7 +41,7 @@ from radoncdt.reproduction.tables import TABLES, Variant, find_printed, list_var
 __all__ = ["MORE_PARTS", "PARTS", "Choice", "Outcome", "Run", "prepare"]
 
 PARTS = ("table1", *TABLES, "figures", "variants")  # the parts of the paper, which "all" stands for
-MORE_PARTS = ("robustness", "few-shot")  # parts that take long and run only on request
+MORE_PARTS = ("robustness", "few-shot", "glyphs", "omniglot")  # parts that take long and run only on request
 
 
 def _list_digits(table: str) -> tuple[tuple[int, ...], int]:
@@ -71,6 +84,11 @@ class Choice:
         Number of random choices of the training images in the robustness study.
     quick : bool
         Measure less in the few-shot study: one draw, with one and five examples per class.
+    glyphs : GlyphStudy, optional
+        The fonts of the part "glyphs", and how many characters of them.
+    omniglot : sequence of paths
+        The data of the part "omniglot": the official ``all_runs.zip``, or zip files or folders of background images,
+        from which tasks are drawn.
     """
 
     parts: Sequence[str] | str = "all"
@@ -81,6 +99,8 @@ class Choice:
     sizes: Sequence[int] | None = None
     repetitions: int = 20
     quick: bool = False
+    glyphs: GlyphStudy | None = None
+    omniglot: Sequence[str | os.PathLike[str]] = ()
 
     def __post_init__(self) -> None:
         for name, usual, more, every in (("parts", PARTS, MORE_PARTS, "all"), ("protocols", PROTOCOLS, (), "both")):
@@ -92,6 +112,14 @@ class Choice:
         for name, least in (("draws", 1), ("repetitions", 1), ("seed", 0)):
             _validation.check_count(getattr(self, name), name, least)
         _validation.check_instance(self.quick, "quick", bool)
+        if "glyphs" in self.parts:
+            _validation.check_instance(self.glyphs, "glyphs", GlyphStudy)
+        paths = (self.omniglot,) if isinstance(self.omniglot, (str, os.PathLike)) else self.omniglot
+        object.__setattr__(self, "omniglot", tuple(map(os.fspath, paths)))
+        if "omniglot" in self.parts and not self.omniglot:
+            raise ArgumentValueError(
+                "omniglot", "must have at least one file or folder for the part omniglot, got none"
+            )
         for name, least in (("angles", 1), ("sizes", N_FOLDS)):
             if getattr(self, name) is not None:
                 given = _validation.check_sequence(getattr(self, name), name)
@@ -139,6 +167,8 @@ class Outcome:
     recognitions: list[Summary[Recognition]]  # summaries of the few-shot study
     accuracies: dict[Recognition, dict[int, float]]  # the accuracies in the draws of the few-shot study, by draw
     recognition_seconds: dict[Recognition, float]  # mean times of training and testing in the few-shot study
+    glyphs: list[GlyphFigures]
+    one_shot: list[OneShotFigures]  # the figures of Omniglot
     checks: list[table1.Check]  # the rows of Table 1
     seconds: dict[str, float]  # time of each step; steps that run in several threads add up to more than the whole run
     missing: int  # number of missing measurements, of a cell in a draw or of a trial; Table 1 counts as one
@@ -153,7 +183,11 @@ class Outcome:
 
     def describe(self) -> dict[str, Any]:
         """Describe what was measured, and with what."""
-        return {**asdict(self.choice), **self.setup}
+        chosen = {field.name: getattr(self.choice, field.name) for field in fields(self.choice)}
+        glyphs = self.choice.glyphs
+        described = f"{glyphs.font.name}, queries in {glyphs.query_font.name}" if glyphs else None
+        omniglot = tuple(Path(path).name for path in self.choice.omniglot)
+        return {**chosen, "glyphs": described, "omniglot": omniglot, **self.setup}
 
 
 def prepare(out: str | os.PathLike[str], choice: Choice, mnist: datasets.Mnist | None) -> "Run":
@@ -190,6 +224,9 @@ class Run:
         self._trials = [(trial, 0) for trial in self.trials]
         n_draws = 1 if choice.quick else few_shot.N_DRAWS
         self._recognitions = [(each, draw) for each in self.recognitions for draw in range(n_draws)]
+        self.tasks = read_tasks(choice.omniglot, choice.seed) if "omniglot" in choice.parts else []
+        self._glyphs: list[GlyphFigures] = []
+        self._one_shot: list[OneShotFigures] = []
         self._checks: list[table1.Check] = []
         self._seconds: dict[str, float] = {}
         self.began = time.perf_counter()
@@ -236,6 +273,10 @@ class Run:
                 counter.advance(_estimate_cost(trial), f"robustness, {trial.dataset}")
             if recognitions:
                 self._measure_recognitions(recognitions, n_jobs, counter)
+            if "glyphs" in self.choice.parts:
+                self._measure_glyphs(n_jobs, on_progress)
+            for method in ONE_SHOT_METHODS if self.tasks else ():
+                self._one_shot.append(measure_one_shot(self.tasks, method, n_jobs=n_jobs, on_progress=on_progress))
         if "table1" in self.choice.parts:
             before = time.perf_counter()
             self._checks = table1.check_table1(self.choice.seed)
@@ -248,6 +289,14 @@ class Run:
         for recognition, draw, measurement, seconds in measure:
             self.store.add(recognition, draw, measurement, seconds)
             counter.advance(_estimate_cost(recognition), f"few-shot, {recognition.dataset}, draw {draw + 1}")
+
+    def _measure_glyphs(self, n_jobs: int | None, on_progress: OnProgress | None) -> None:
+        study = self.choice.glyphs
+        if study is not None:
+            drawn = draw_glyphs(study)
+            for method in GLYPH_METHODS:
+                found = measure_glyphs(study, drawn, method, n_jobs=n_jobs, on_progress=on_progress)
+                self._glyphs.append(found)
 
     def _list_tasks(self) -> list[tuple[int, list[Cell]]]:
         """List draws and cells of one table and protocol, the first draw of all tables first.
@@ -284,10 +333,18 @@ class Run:
             [summary for recognition in self.recognitions for summary in self._summarise(recognition)],
             self._list_accuracies(),
             self._average_seconds(),
+            self._glyphs,
+            self._one_shot,
             self._checks,
             seconds | self._seconds,
-            self._count_missing() + int("table1" in self.choice.parts and not self._checks),
+            self._count_missing() + self._count_missing_studies(),
         )
+
+    def _count_missing_studies(self) -> int:
+        """Count the parts of which nothing is stored, if they were interrupted."""
+        wanted = {"table1": 1, "glyphs": len(GLYPH_METHODS), "omniglot": len(ONE_SHOT_METHODS)}
+        found = {"table1": bool(self._checks), "glyphs": len(self._glyphs), "omniglot": len(self._one_shot)}
+        return sum(wanted[part] - found[part] for part in wanted if part in self.choice.parts)
 
     def _list_accuracies(self) -> dict[Recognition, dict[int, float]]:
         found: dict[Recognition, dict[int, float]] = {}

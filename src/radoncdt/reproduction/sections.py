@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from radoncdt._text import format_count
@@ -9,6 +10,7 @@ from radoncdt.reproduction import baselines, labels, robustness, table1
 from radoncdt.reproduction.labels import format_difference, format_figure, format_printed
 from radoncdt.reproduction.measurement import NOTABLE, Measurand, Summary, group_by
 from radoncdt.reproduction.protocol import Cell
+from radoncdt.reproduction.recognition import few_shot_tables, tables
 from radoncdt.reproduction.robustness import Trial
 from radoncdt.reproduction.runner import PARTS, Outcome
 
@@ -78,6 +80,27 @@ _BASELINES = (
     f"of the whitened image of {baselines.SIDE} × {baselines.SIDE} pixels, with 3 standard deviations from the middle "
     "to the border, which is also the radius of the Zernike moments."
 )
+_FEW_SHOT = (
+    "Columns are numbers of training images per class; the first ones of a draw are also in its larger training sets. "
+    "An entry is the mean accuracy over the draws ± its standard error. All methods see the same images. The network "
+    "has four convolutions. It is trained on the examples and on affine and elastic variants of them, whose "
+    "distribution is that of the maps of the set, and a fifth of its training images are not resampled. A test image "
+    "is classified by the mean over eight variants and itself. The pretrained network is an EfficientNet-lite0."
+)
+_FEW_SHOT_TIME = "The time of training and of classifying all test images, in one thread:"
+_WINS = (
+    "Methods that are better than the few-shot classifier by more than one standard error of the difference on the "
+    "same draws, with the sets, the numbers of examples and the differences:"
+)
+_GLYPHS = (
+    "One template per character; each query is moved by a random map: any rotation, scales of x and y from 0.5 to 1, "
+    "shears of ±25°. An affine copy of the right character counts as right. The time is processor time per query, with "
+    "its description and without that of the templates. Errors are those of the sample of queries."
+)
+_ONE_SHOT = (
+    "Twenty characters of one alphabet, one image of each by one person, and the same characters by another person. "
+    "Errors are those of the sample of tasks."
+)
 _SETUP = {
     "draws": ("random draws", ""),
     "angles": ("angles", "the paper's"),
@@ -85,6 +108,8 @@ _SETUP = {
     "digits_source": ("digits", "not needed"),
     "digits": ("digits, SHA-256", "–"),
     "sources": ("radoncdt, sources", ""),
+    "glyphs": ("fonts of the characters", "not needed"),
+    "fonts": ("fonts of the capitals", "not needed"),
 }  # how the report names entries of the set-up, and what None means; elsewhere, None is a library that is missing
 
 
@@ -123,12 +148,20 @@ def list_sections(outcome: Outcome, figures: Iterable[str]) -> list[Section]:
     sections = [_summarise(outcome), _describe_setup(outcome)]
     if outcome.checks:
         sections.append(_show_table1(outcome))
-    tables = dict.fromkeys(summary.measurand.table for summary in outcome.cells)
-    sections += [_show_table(name, outcome, [f for f in figures if f.endswith(name)]) for name in tables]
+    names = dict.fromkeys(summary.measurand.table for summary in outcome.cells)
+    sections += [_show_table(name, outcome, [f for f in figures if f.endswith(name)]) for name in names]
     if outcome.comparisons:
         sections.append(_show_variants(outcome))
     if "robustness" in outcome.choice.parts:
         sections.append(_show_robustness(outcome, [figure for figure in figures if figure.startswith("robustness")]))
+    if outcome.recognitions:
+        sections.append(_show_few_shot(outcome, [figure for figure in figures if figure == "few_shot"]))
+    if outcome.glyphs:
+        grid = _make_grid(*tables.list_glyphs([asdict(figures) for figures in outcome.glyphs]))
+        sections.append(Section("Characters of another typeface", [_GLYPHS, grid]))
+    if outcome.one_shot:
+        grid = _make_grid(*tables.list_one_shot([asdict(figures) for figures in outcome.one_shot]))
+        sections.append(Section("Omniglot, one example per character", [_ONE_SHOT, grid]))
     if paper := [figure for figure in figures if figure.startswith("figure")]:
         sections.append(Section("Figures", figures=paper))
     times = [_make_row(step, f"{seconds:.1f} s") for step, seconds in outcome.seconds.items()]
@@ -285,6 +318,24 @@ def describe_missing_baselines(setup: Mapping[str, Any]) -> str:
     libraries = dict.fromkeys(omitted.values())
     verb = "is" if len(libraries) == 1 else "are"
     return f"Omitted: {methods}. {' and '.join(libraries)} {verb} not installed: pip install 'radoncdt[reproduce]'"
+
+
+def _make_grid(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> Grid:
+    return Grid(header, [_make_row(*row) for row in rows], title)
+
+
+def _show_few_shot(outcome: Outcome, figures: Sequence[str]) -> Section:
+    """Show the accuracy over the number of examples, the time, and where other methods are better."""
+    records = few_shot_tables.list_records(outcome)
+    blocks: list[str | Grid] = [_FEW_SHOT]
+    for dataset, title in few_shot_tables.SET_LABELS.items():
+        if any(record["dataset"] == dataset for record in records):
+            blocks.append(_make_grid(*few_shot_tables.list_accuracies(records, dataset), title))
+    blocks.append(_FEW_SHOT_TIME)
+    blocks.append(_make_grid(*few_shot_tables.list_times(records, "digits"), "Ten digits, 500 test images, seconds"))
+    blocks.append(_WINS)
+    blocks += few_shot_tables.describe_wins(records)
+    return Section("Accuracy over the number of examples", blocks, figures)
 
 
 def _arrange(

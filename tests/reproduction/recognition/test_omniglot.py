@@ -134,7 +134,7 @@ def test_tasks_are_drawn_from_alphabets_with_enough_characters(background):
 def test_methods_are_measured(background):
     tasks = draw_tasks(background, 2, rng=0)
     calls = []
-    figures = {method: measure_one_shot(tasks, method, source="background", n_jobs=1) for method in ONE_SHOT_METHODS}
+    figures = {method: measure_one_shot(tasks, method, n_jobs=1) for method in ONE_SHOT_METHODS}
     measure_one_shot(tasks[:1], "registered", n_jobs=1, on_progress=lambda *call: calls.append(call))
     assert calls == [(0, 1, "registered"), (1, 1, "registered")]
     for method, found in figures.items():

@@ -35,6 +35,7 @@ __all__ = [
     "draw_tasks",
     "measure_one_shot",
     "read_runs",
+    "read_tasks",
 ]
 
 N_CHARACTERS = 20
@@ -46,6 +47,7 @@ ONE_SHOT_METHODS = ("mnrcdt", "registered", "any", "upright")
 FRAME: dict[str, Any] = {"frame_size": 32, "window": 3, "n_classes": N_CHARACTERS}
 """Options of `FewShotClassifier`: the frame was chosen on background alphabets, and all characters are compared."""
 
+_N_BACKGROUND = 60  # tasks that are drawn from background alphabets
 _LABELS = "class_labels.txt"  # the file that pairs the images of a run
 _BACKGROUND = re.compile(r"(?:^|/)([^/]+)/(character\d+)/\d+_(\d+)\.png$")  # alphabet, character, person
 
@@ -103,6 +105,14 @@ class OneShotTask:
     test: list[NDArray[np.float32]]
     answers: NDArray[np.intp]
     """The index of the training image of each test image."""
+    source: str = "background"  # or "official"
+
+
+def read_tasks(paths: Sequence[str | os.PathLike[str]], seed: int) -> list[OneShotTask]:
+    """Read the official tasks if they are there, or else draw tasks from images of whole alphabets."""
+    if len(paths) == 1 and any(PurePosixPath(file).name == _LABELS for file in Archive(paths[0], "omniglot").files):
+        return read_runs(paths[0])
+    return draw_tasks(paths, _N_BACKGROUND, rng=seed)
 
 
 def read_runs(path: str | os.PathLike[str]) -> list[OneShotTask]:
@@ -246,7 +256,6 @@ def measure_one_shot(
     tasks: Sequence[OneShotTask],
     method: str,
     *,
-    source: str = "official",
     n_jobs: int | None = -1,
     on_progress: OnProgress | None = None,
 ) -> OneShotFigures:
@@ -258,8 +267,6 @@ def measure_one_shot(
         The result of `read_runs` or `draw_tasks`.
     method : str
         One of `ONE_SHOT_METHODS`.
-    source : str
-        Where the tasks come from, for the record.
     n_jobs : int or None
         Threads, as in scikit-learn. All figures except the time are the same for any number.
     on_progress : callable, optional
@@ -280,4 +287,4 @@ def measure_one_shot(
         on_progress(n, n, method)
     error = float(np.std(accuracies, ddof=1) / np.sqrt(n)) if n > 1 else 0.0
     mean = float(np.mean(accuracies))
-    return OneShotFigures(source, method, n, mean, error, seconds, cpu_seconds, count_threads(n_jobs))
+    return OneShotFigures(tasks[0].source, method, n, mean, error, seconds, cpu_seconds, count_threads(n_jobs))

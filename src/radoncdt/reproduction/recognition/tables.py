@@ -1,9 +1,9 @@
-"""Tables in Markdown of the studies of recognition, made from stored records."""
+"""Tables of the studies of recognition, made from stored records."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["GLYPH_LABELS", "ONE_SHOT_LABELS", "make_glyph_table", "make_one_shot_table"]
+__all__ = ["GLYPH_LABELS", "ONE_SHOT_LABELS", "list_glyphs", "list_one_shot"]
 
 GLYPH_LABELS = {
     "mnrcdt": "mNR-CDT (the paper)",
@@ -23,7 +23,11 @@ ONE_SHOT_LABELS = {
 """What the methods of the one-shot study are called."""
 
 
-def make_glyph_table(records: Sequence[Mapping[str, Any]]) -> str:
+Table = tuple[list[str], list[list[str]]]
+"""The header and the rows of a table."""
+
+
+def list_glyphs(records: Sequence[Mapping[str, Any]]) -> Table:
     """Make the table of the glyph study: one row per pair of fonts and method. The time is processor time.
 
     Parameters
@@ -33,11 +37,10 @@ def make_glyph_table(records: Sequence[Mapping[str, Any]]) -> str:
 
     Returns
     -------
-    str
+    header, rows
     """
     rows = []
     for record in records:
-        label = GLYPH_LABELS[record["method"]].format(refined=record["refined"])
         milliseconds = 1000 * record["cpu_seconds"]
         rows.append(
             [
@@ -45,17 +48,16 @@ def make_glyph_table(records: Sequence[Mapping[str, Any]]) -> str:
                 record["query_font"],
                 f"{record['characters']:,}",
                 f"{record['queries']:,}",
-                label,
+                GLYPH_LABELS[record["method"]].format(refined=record["refined"]),
                 _show(record["first"], record["first_error"]),
                 _show(record["ten"], record["ten_error"]),
                 f"{milliseconds:.0f}" if milliseconds >= 9.5 else f"{milliseconds:.1f}",
             ]
         )
-    header = ["templates", "drawn in", "characters", "queries", "method", "first", "among ten", "ms per query"]
-    return _make_table(header, rows)
+    return ["templates", "drawn in", "characters", "queries", "method", "first", "among ten", "ms per query"], rows
 
 
-def make_one_shot_table(records: Sequence[Mapping[str, Any]]) -> str:
+def list_one_shot(records: Sequence[Mapping[str, Any]]) -> Table:
     """Make the table of the one-shot study: one row per method and source of tasks.
 
     Parameters
@@ -65,7 +67,7 @@ def make_one_shot_table(records: Sequence[Mapping[str, Any]]) -> str:
 
     Returns
     -------
-    str
+    header, rows
     """
     rows = [
         [
@@ -77,13 +79,8 @@ def make_one_shot_table(records: Sequence[Mapping[str, Any]]) -> str:
         ]
         for record in records
     ]
-    return _make_table(["tasks", "number", "method", "accuracy", "seconds per task"], rows)
+    return ["tasks", "number", "method", "accuracy", "seconds per task"], rows
 
 
 def _show(share: float, error: float) -> str:
     return f"{share:.3f} ± {error:.3f}"
-
-
-def _make_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

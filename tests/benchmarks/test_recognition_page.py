@@ -1,8 +1,11 @@
-"""The tables of the document about recognition."""
+"""The tables and the picture of the document about recognition."""
+
+import json
 
 import pytest
 
 from benchmarks import recognition_page
+from radoncdt import plot
 
 
 def test_the_tables_show_the_results():
@@ -11,3 +14,18 @@ def test_the_tables_show_the_results():
     assert recognition_page.insert_tables(text, records) == text
     with pytest.raises(ValueError, match="there must be one place between"):
         recognition_page.insert_tables(text.replace(recognition_page.END, ""), records)
+
+
+def test_the_picture_shows_the_results():
+    shown = plot.read_facts(recognition_page.PICTURE)
+    facts = recognition_page.list_facts(recognition_page.load_records()["few_shot"])
+    assert json.dumps(shown) == json.dumps(facts)
+
+
+def test_figures_of_a_report_replace_the_stored_ones(tmp_path, monkeypatch):
+    stored = tmp_path / "stored.json"
+    stored.write_text(json.dumps({"few_shot": [1], "glyphs": [2], "omniglot": [3], "priors": [4]}))
+    monkeypatch.setattr(recognition_page, "RESULTS", stored)
+    (tmp_path / "glyphs.json").write_text("[5]")
+    recognition_page.take_over(tmp_path)
+    assert recognition_page.load_records() == {"few_shot": [1], "glyphs": [5], "omniglot": [3], "priors": [4]}

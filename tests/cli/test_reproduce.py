@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from radoncdt import datasets
 from radoncdt.cli import main
 from radoncdt.reproduction import baselines, report, robustness, table1
 from radoncdt.reproduction.store import RunStore
@@ -58,7 +59,7 @@ def test_missing_baselines_are_named(tmp_path, monkeypatch, capsys):
         (
             ["table9"],
             "PART must be one of 'table1', 'table2', 'table3', 'table4', 'figures', 'variants', "
-            "'robustness', 'all', got 'table9'",
+            "'robustness', 'few-shot', 'glyphs', 'omniglot', 'all', got 'table9'",
         ),
         (["--draws", "0"], "--draws must be at least 1, got 0"),
         (["robustness", "--repetitions", "0"], "--repetitions must be at least 1, got 0"),
@@ -140,3 +141,36 @@ def test_a_missing_package_is_named_before_anything_is_measured(package, tmp_pat
     words = f"the reproduction needs the package {package}, which is not installed: pip install 'radoncdt[reproduce]'"
     assert words in " ".join(capsys.readouterr().err.split())
     assert not (tmp_path / "r").exists()
+
+
+def test_characters_of_fonts_are_found(tmp_path, capsys):
+    sans, bold = (
+        font.path for font in datasets.list_fonts(system=False) if font.name in ("DejaVu Sans Book", "DejaVu Sans Bold")
+    )
+    arguments = ["reproduce", "glyphs", "--font", str(bold), "--query-font", f"{sans}:0", "--characters", "12"]
+    assert main([*arguments, "--queries", "3", "--out", str(tmp_path), "--jobs", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "12 characters of DejaVu Sans Book, 3 queries in DejaVu Sans Bold" in printed
+    assert "AffineNeighbors(refine=100, frame_size=56)" in printed
+    assert len(json.loads((tmp_path / "glyphs.json").read_text())) == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["glyphs"], "--font must be given for the part glyphs"),
+        (["glyphs", "--font", "nowhere.ttf"], "--font must be "),
+        (["omniglot"], "--data must name a file or folder for the part omniglot, got none"),
+        (
+            ["omniglot", "--data", "nowhere.zip"],
+            "--data must be a folder or a zip file, got 'nowhere.zip', which does not",
+        ),
+    ],
+)
+def test_studies_ask_for_what_they_need(tmp_path, monkeypatch, capsys, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as caught:
+        main(["reproduce", *arguments])
+    assert caught.value.code == 2
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

@@ -35,6 +35,9 @@ from radoncdt.reproduction.store import FILE_NAME
         ({"angles": (4, 4)}, r"`angles` must be different numbers, got \[4, 4\]"),
         ({"sizes": (15,)}, "`sizes` must be multiples of 10, one part for each fold, got 15"),
         ({"sizes": (0,)}, "`sizes` must be at least 10, got 0"),
+        ({"quick": 1}, "`quick` must be of the type bool, got 1"),
+        ({"parts": "glyphs"}, "`glyphs` must be of the type GlyphStudy, got None"),
+        ({"parts": "omniglot"}, "`data` must name a file or folder for the part omniglot, got none"),
     ],
 )
 def test_impossible_choices_are_refused(options, message):

@@ -1,11 +1,13 @@
 """Tables of ``radoncdt reproduce`` on the terminal: our figures, and the published ones below them."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, TextIO
 
 from radoncdt._extras import require
 from radoncdt.reproduction import Cell, Outcome, Summary, Trial, labels
 from radoncdt.reproduction.measurement import NOTABLE
+from radoncdt.reproduction.recognition import few_shot_tables, tables
 from radoncdt.reproduction.tables import TABLES
 
 __all__ = ["print_tables"]
@@ -52,6 +54,26 @@ def _make_tables(outcome: Outcome) -> Iterator[_Table]:
     for title, is_digits in (("symbols", False), ("digits", True)):
         if chosen := [s for s in nearest if (s.measurand.dataset == "linmnist10") == is_digits]:
             yield _make_trials(f"Robustness, {title}", chosen)
+    records = few_shot_tables.list_records(outcome)
+    for dataset in dict.fromkeys(record["dataset"] for record in records):
+        header, rows = few_shot_tables.list_accuracies(records, dataset)
+        yield _make_study(few_shot_tables.SET_LABELS[dataset], header, rows)
+    if outcome.glyphs:
+        header, rows = tables.list_glyphs([asdict(figures) for figures in outcome.glyphs])
+        fonts, wanted, n_characters, n_queries = rows[0][:4]
+        title = f"{n_characters} characters of {fonts}, {n_queries} queries in {wanted}"
+        yield _make_study(title, header[4:], [row[4:] for row in rows])
+    if outcome.one_shot:
+        header, rows = tables.list_one_shot([asdict(figures) for figures in outcome.one_shot])
+        yield _make_study("Omniglot, one example per character", header, rows, left=3)
+
+
+def _make_study(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> _Table:
+    """Return a table of one of the studies of recognition."""
+    table = _make_table(title, *header, left=left)
+    for row in rows:
+        table.add_row(*(text.replace("`", "") for text in row))
+    return table
 
 
 def _make_table(title: str, *columns: str, left: int = 0) -> _Table:

@@ -10,7 +10,7 @@ from radoncdt._validation import ArgumentError, ArgumentValueError
 from radoncdt.cli._reproduction_tables import print_tables
 from radoncdt.cli.messages import CommandError, complain, say
 from radoncdt.cli.options import add_count, add_jobs_option, whole_number
-from radoncdt.reproduction import MORE_PARTS, PARTS, PROTOCOLS
+from radoncdt.reproduction import MORE_PARTS, PARTS, PROTOCOLS, GlyphStudy
 from radoncdt.reproduction.sections import describe_missing_baselines
 
 __all__ = ["EPILOG", "add_options", "run"]
@@ -25,7 +25,11 @@ examples:
   radoncdt reproduce table4 --draws 3 --sizes 10 50 --out few
   radoncdt reproduce table4 --mnist-dir mnist/               class sizes up to 5,000
   radoncdt reproduce robustness                              the authors' few-shot study, in about ten minutes
-  radoncdt reproduce few-shot --quick                        accuracy over the number of examples, in minutes
+  radoncdt reproduce few-shot                                accuracy over the number of examples, in about an hour;
+                                                             networks need the extra deep
+  radoncdt reproduce few-shot --quick                        the same in minutes, with one draw and two sizes
+  radoncdt reproduce glyphs --font NotoSansCJK-Regular.ttc --query-font NotoSerifCJK-Regular.ttc
+  radoncdt reproduce omniglot --data all_runs.zip
 """
 
 
@@ -50,6 +54,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_count(parser, "--repetitions", default.repetitions, "random choices of the training images in robustness")
     text = "measure less in few-shot: one draw, with one and five examples per class"
     parser.add_argument("--quick", action="store_true", help=text)
+    group = parser.add_argument_group("glyphs")
+    text = "the font of the templates; for a collection, FILE:N is its face number N, from 0"
+    group.add_argument("--font", metavar="FILE", help=text)
+    group.add_argument("--query-font", metavar="FILE", help="the font of the queries (default: that of the templates)")
+    add_count(group, "--characters", GlyphStudy.n_characters, "largest number of characters")
+    add_count(group, "--queries", GlyphStudy.n_queries, "number of queries")
+    group = parser.add_argument_group("omniglot")
+    text = (
+        "the official file all_runs.zip, or zip files or folders of background images, from which tasks are drawn; the "
+        "package does not download them"
+    )
+    group.add_argument("--data", type=Path, nargs="+", default=[], metavar="FILE", help=text)
     parser.add_argument(
         "--mnist-dir",
         type=Path,
@@ -108,6 +124,8 @@ def _prepare(options: argparse.Namespace) -> reproduction.Run:
         sizes=options.sizes,
         repetitions=options.repetitions,
         quick=options.quick,
+        glyphs=_read_fonts(options) if "glyphs" in options.parts else None,
+        data=options.data,
     )
     mnist = _load_digits(options) if choice.needs_digits else None
     try:
@@ -116,6 +134,29 @@ def _prepare(options: argparse.Namespace) -> reproduction.Run:
         raise
     except ValueError as error:  # the folder has a file of something else
         raise CommandError(error) from error
+
+
+def _read_fonts(options: argparse.Namespace) -> reproduction.GlyphStudy:
+    """Return the study of characters that the options describe."""
+    if options.font is None:
+        raise ArgumentValueError("font", "must be given for the part glyphs, such as --font NotoSansCJK-Regular.ttc")
+    return reproduction.GlyphStudy(
+        _read_font(options.font, "font"),
+        _read_font(options.query_font or options.font, "query_font"),
+        n_characters=options.characters,
+        n_queries=options.queries,
+        seed=options.seed,
+    )
+
+
+def _read_font(text: str, name: str) -> datasets.Font:
+    """Read the names of a font, or of a face of a collection."""
+    path, _, face = text.rpartition(":")
+    number = int(face) if path and face.isdecimal() else 0
+    try:
+        return datasets.read_font(path if path and face.isdecimal() else text, number)
+    except ArgumentValueError as error:
+        raise ArgumentValueError(name, error.problem) from None
 
 
 def _load_digits(options: argparse.Namespace) -> datasets.Mnist:

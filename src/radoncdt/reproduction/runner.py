@@ -86,7 +86,7 @@ class Choice:
         Measure less in the few-shot study: one draw, with one and five examples per class.
     glyphs : GlyphStudy, optional
         The fonts of the part "glyphs", and how many characters of them.
-    omniglot : sequence of paths
+    data : sequence of paths
         The data of the part "omniglot": the official ``all_runs.zip``, or zip files or folders of background images,
         from which tasks are drawn.
     """
@@ -100,7 +100,7 @@ class Choice:
     repetitions: int = 20
     quick: bool = False
     glyphs: GlyphStudy | None = None
-    omniglot: Sequence[str | os.PathLike[str]] = ()
+    data: Sequence[str | os.PathLike[str]] = ()
 
     def __post_init__(self) -> None:
         for name, usual, more, every in (("parts", PARTS, MORE_PARTS, "all"), ("protocols", PROTOCOLS, (), "both")):
@@ -114,12 +114,10 @@ class Choice:
         _validation.check_instance(self.quick, "quick", bool)
         if "glyphs" in self.parts:
             _validation.check_instance(self.glyphs, "glyphs", GlyphStudy)
-        paths = (self.omniglot,) if isinstance(self.omniglot, (str, os.PathLike)) else self.omniglot
-        object.__setattr__(self, "omniglot", tuple(map(os.fspath, paths)))
-        if "omniglot" in self.parts and not self.omniglot:
-            raise ArgumentValueError(
-                "omniglot", "must have at least one file or folder for the part omniglot, got none"
-            )
+        paths = (self.data,) if isinstance(self.data, (str, os.PathLike)) else self.data
+        object.__setattr__(self, "data", tuple(map(os.fspath, paths)))
+        if "omniglot" in self.parts and not self.data:
+            raise ArgumentValueError("data", "must name a file or folder for the part omniglot, got none")
         for name, least in (("angles", 1), ("sizes", N_FOLDS)):
             if getattr(self, name) is not None:
                 given = _validation.check_sequence(getattr(self, name), name)
@@ -186,8 +184,8 @@ class Outcome:
         chosen = {field.name: getattr(self.choice, field.name) for field in fields(self.choice)}
         glyphs = self.choice.glyphs
         described = f"{glyphs.font.name}, queries in {glyphs.query_font.name}" if glyphs else None
-        omniglot = tuple(Path(path).name for path in self.choice.omniglot)
-        return {**chosen, "glyphs": described, "omniglot": omniglot, **self.setup}
+        data = tuple(Path(path).name for path in self.choice.data)
+        return {**chosen, "glyphs": described, "data": data or None, **self.setup}
 
 
 def prepare(out: str | os.PathLike[str], choice: Choice, mnist: datasets.Mnist | None) -> "Run":
@@ -196,9 +194,9 @@ def prepare(out: str | os.PathLike[str], choice: Choice, mnist: datasets.Mnist |
         require(package, "the reproduction", extra="reproduce")
     if mnist and choice.needs_digits:
         choice.check_digits(mnist)
-    folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    return Run(choice, mnist, folder)
+    run = Run(choice, mnist, Path(out))
+    run.folder.mkdir(parents=True, exist_ok=True)
+    return run
 
 
 class Run:
@@ -224,7 +222,7 @@ class Run:
         self._trials = [(trial, 0) for trial in self.trials]
         n_draws = 1 if choice.quick else few_shot.N_DRAWS
         self._recognitions = [(each, draw) for each in self.recognitions for draw in range(n_draws)]
-        self.tasks = read_tasks(choice.omniglot, choice.seed) if "omniglot" in choice.parts else []
+        self.tasks = read_tasks(choice.data, choice.seed) if "omniglot" in choice.parts else []
         self._glyphs: list[GlyphFigures] = []
         self._one_shot: list[OneShotFigures] = []
         self._checks: list[table1.Check] = []

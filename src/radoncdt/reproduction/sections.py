@@ -1,7 +1,7 @@
 """The sections of the report as data: prose, grids and figures. Templates turn them into HTML and Markdown."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ from radoncdt.reproduction import baselines, labels, robustness, table1
 from radoncdt.reproduction.labels import format_difference, format_figure, format_printed
 from radoncdt.reproduction.measurement import NOTABLE, Measurand, Summary, group_by
 from radoncdt.reproduction.protocol import Cell
-from radoncdt.reproduction.recognition import few_shot_tables, tables
+from radoncdt.reproduction.recognition import few_shot_tables, networks, tables
 from radoncdt.reproduction.robustness import Trial
 from radoncdt.reproduction.runner import PARTS, Outcome
 
@@ -110,6 +110,7 @@ _SETUP = {
     "sources": ("radoncdt, sources", ""),
     "glyphs": ("fonts of the characters", "not needed"),
     "fonts": ("fonts of the capitals", "not needed"),
+    "data": ("Omniglot", "not needed"),
 }  # how the report names entries of the set-up, and what None means; elsewhere, None is a library that is missing
 
 
@@ -312,12 +313,18 @@ def _show_robustness(outcome: Outcome, figures: Sequence[str]) -> Section:
 def describe_missing_baselines(setup: Mapping[str, Any]) -> str:
     """Say which baselines are omitted because a library is missing, and how to install it; empty if there are none."""
     omitted = {name: library for name, library in baselines.LIBRARIES.items() if setup.get(library, "") is None}
-    if not omitted:
-        return ""
-    methods = "; ".join(labels.METHODS[name] for name in omitted)
-    libraries = dict.fromkeys(omitted.values())
+    texts = []
+    if omitted:
+        methods = "; ".join(labels.METHODS[name] for name in omitted)
+        texts.append(_describe_omitted(methods, dict.fromkeys(omitted.values()), "reproduce"))
+    if missing := [package for package in networks.PACKAGES if setup.get(package, "") is None]:
+        texts.append(_describe_omitted("networks", missing, "deep"))
+    return " ".join(texts)
+
+
+def _describe_omitted(methods: str, libraries: Collection[str], extra: str) -> str:
     verb = "is" if len(libraries) == 1 else "are"
-    return f"Omitted: {methods}. {' and '.join(libraries)} {verb} not installed: pip install 'radoncdt[reproduce]'"
+    return f"Omitted: {methods}. {' and '.join(libraries)} {verb} not installed: pip install 'radoncdt[{extra}]'"
 
 
 def _make_grid(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> Grid:
@@ -328,6 +335,8 @@ def _show_few_shot(outcome: Outcome, figures: Sequence[str]) -> Section:
     """Show the accuracy over the number of examples, the time, and where other methods are better."""
     records = few_shot_tables.list_records(outcome)
     blocks: list[str | Grid] = [_FEW_SHOT]
+    if omitted := describe_missing_baselines(outcome.setup):
+        blocks.append(omitted)
     for dataset, title in few_shot_tables.SET_LABELS.items():
         if any(record["dataset"] == dataset for record in records):
             blocks.append(_make_grid(*few_shot_tables.list_accuracies(records, dataset), title))

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 from skimage.draw import line
 
+from radoncdt import reproduction
 from radoncdt.reproduction.recognition import omniglot
 from radoncdt.reproduction.recognition.omniglot import (
     ONE_SHOT_METHODS,
@@ -206,3 +207,24 @@ def test_files_of_a_damaged_archive_are_named(runs, tmp_path):
     archive = Archive(zip_folder(runs, tmp_path / "runs.zip"))
     with pytest.raises(ValueError, match=r"`path` must contain run09/class_labels.txt, got"):
         list(archive.read(["run09/class_labels.txt"]))
+
+
+def test_a_run_reports_the_official_tasks(runs, tmp_path):
+    choice = reproduction.Choice("omniglot", data=zip_folder(runs, tmp_path / "all_runs.zip"))
+    outcome = reproduction.reproduce(tmp_path / "report", choice, n_jobs=1)
+    assert [each.method for each in outcome.one_shot] == list(ONE_SHOT_METHODS)
+    assert {(each.source, each.tasks) for each in outcome.one_shot} == {("official", 2)}
+    assert outcome.missing == 0
+    report = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert '| official | 2 | `FewShotClassifier(prior="upright")` |' in report
+    assert "| Omniglot | all_runs.zip |" in report
+    assert (tmp_path / "report" / "omniglot.csv").exists()
+
+
+def test_a_run_draws_tasks_if_there_are_no_official_ones(background, tmp_path, monkeypatch):
+    monkeypatch.setattr(omniglot, "_N_BACKGROUND", 2)
+    choice = reproduction.Choice("omniglot", data=background)
+    outcome = reproduction.reproduce(tmp_path / "report", choice, n_jobs=1)
+    assert {(each.source, each.tasks) for each in outcome.one_shot} == {("background", 2)}
+    with pytest.raises(ValueError, match=r"`data` must be .*, got 'nowhere\.zip', which does not exist"):
+        reproduction.reproduce(tmp_path / "other", reproduction.Choice("omniglot", data="nowhere.zip"))

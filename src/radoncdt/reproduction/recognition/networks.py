@@ -75,7 +75,7 @@ def find_versions() -> dict[str, str | None]:
 
 
 def _load_torch() -> Any:
-    torch = require("torch", "the networks")
+    torch = require("torch", "training networks")
     torch.set_num_threads(1)
     return torch
 

@@ -110,9 +110,12 @@ class OneShotTask:
 
 def read_tasks(paths: Sequence[str | os.PathLike[str]], seed: int) -> list[OneShotTask]:
     """Read the official tasks if they are there, or else draw tasks from images of whole alphabets."""
-    if len(paths) == 1 and any(PurePosixPath(file).name == _LABELS for file in Archive(paths[0], "omniglot").files):
-        return read_runs(paths[0])
-    return draw_tasks(paths, _N_BACKGROUND, rng=seed)
+    try:
+        if len(paths) == 1 and any(PurePosixPath(file).name == _LABELS for file in Archive(paths[0]).files):
+            return read_runs(paths[0])
+        return draw_tasks(paths, _N_BACKGROUND, rng=seed)
+    except ArgumentValueError as error:  # the argument of `Choice` has another name
+        raise ArgumentValueError("data", error.problem) from None
 
 
 def read_runs(path: str | os.PathLike[str]) -> list[OneShotTask]:
@@ -150,7 +153,8 @@ def read_runs(path: str | os.PathLike[str]) -> list[OneShotTask]:
             raise ArgumentValueError("path", f"must contain the images that {file} names, got none at {missing[0]}")
         training = sorted(set(answers))
         right = np.array([training.index(answer) for answer in answers])
-        tasks.append(OneShotTask(labels.parent.name, archive.read_images(training), archive.read_images(tests), right))
+        images = archive.read_images(training), archive.read_images(tests)
+        tasks.append(OneShotTask(labels.parent.name, *images, right, "official"))
     if not tasks:
         raise ArgumentValueError("path", f"must contain runs with a file {_LABELS}, got {str(path)!r}")
     return tasks

@@ -1,0 +1,40 @@
+"""The networks of the few-shot study."""
+
+import numpy as np
+import pytest
+
+from radoncdt._extras import MissingExtraError
+from radoncdt.reproduction.recognition import networks
+
+
+def make_bars(n, rng):
+    """Upright and level bars."""
+    images = np.zeros((2 * n, 24, 24), np.float32)
+    for k, image in enumerate(images):
+        at, length = rng.integers(4, 16), rng.integers(10, 18)
+        image[(slice(4, 4 + length), slice(at, at + 3))[:: 1 if k < n else -1]] = 1
+    return images, np.repeat([0, 1], n)
+
+
+@pytest.mark.skipif(networks.is_installed(), reason="the extra deep is installed")
+def test_the_extra_is_named():
+    with pytest.raises(MissingExtraError, match=r"training networks needs the package torch.*radoncdt\[deep\]"):
+        networks.train(np.ones((2, 9, 9)), np.array([0, 1]), networks.NEAR, seed=0)
+    assert None in networks.find_versions().values()
+
+
+def test_a_network_learns_and_repeats_itself():
+    pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    (train, labels), (test, truth) = make_bars(5, rng), make_bars(10, rng)
+    variants = networks.NEAR._replace(rotation=0.1)
+    first, again = (networks.train(train, labels, variants, seed=3, n_steps=40)(test) for _ in range(2))
+    np.testing.assert_array_equal(first, again)
+    np.testing.assert_allclose(first.sum(axis=1), 1)
+    assert (first.argmax(axis=1) == truth).mean() >= 0.9
+
+
+def test_training_takes_longer_with_more_examples():
+    steps = list(networks.N_STEPS.items())
+    assert steps == sorted(steps)
+    assert steps[0][0] == 1

@@ -1,7 +1,7 @@
-"""Write the tables and the picture of docs/recognition.md from benchmarks/recognition.json.
+"""Write the tables and the picture about recognition in docs/recognition.md and the README from stored results.
 
 python -m benchmarks recognition_page
-python -m benchmarks recognition_page --results reproduction    # first take the figures of `radoncdt reproduce` over
+python -m benchmarks recognition_page --results DIR …    # first take over the figures of reports
 """
 
 import json
@@ -22,7 +22,8 @@ from radoncdt.reproduction.recognition.few_shot_tables import (
 )
 from radoncdt.reproduction.recognition.tables import list_glyphs, list_one_shot
 
-PAGE = Path(__file__).parent.parent / "docs" / "recognition.md"
+README = Path(__file__).parent.parent / "README.md"
+PAGE = README.with_name("docs") / "recognition.md"
 PICTURE = PAGE.with_name("recognition_few_shot.png")
 END = "<!-- end -->"  # marks the end of a generated table
 STUDIES = ("few_shot", "glyphs", "omniglot")  # the studies of `radoncdt reproduce`
@@ -43,6 +44,15 @@ def make_few_shot_tables(records: Records) -> str:
     blocks.append("\n".join(f"- {sentence}" for sentence in describe_wins(records)))
     return "\n\n".join(blocks)
 
+
+def make_summary(records: Records) -> str:
+    """Make the table of the README: a few methods on the first set."""
+    header, rows = list_accuracies([record for record in records if record["method"] in SUMMARISED], "digits")
+    return make_table(header, [[row[0], *(text.partition(" ")[0] for text in row[1:])] for row in rows])
+
+
+SUMMARISED = ("mnrcdt", "registered", "few-shot", "network")
+"""The methods in the table of the README."""
 
 TABLES: dict[str, Callable[[Records], str]] = {
     "few_shot": make_few_shot_tables,
@@ -71,6 +81,11 @@ def insert_tables(text: str, records: dict[str, Records]) -> str:
     return text
 
 
+def insert_summary(text: str, records: dict[str, Records]) -> str:
+    """Replace the table of the README."""
+    return replace_between(text, mark_begin("few_shot"), END, make_summary(records["few_shot"]))
+
+
 def list_facts(records: Records) -> dict[str, Any]:
     """List the figures that the picture shows: accuracies by set, method and number of examples."""
     facts: dict[str, Any] = {}
@@ -82,24 +97,24 @@ def list_facts(records: Records) -> dict[str, Any]:
     return facts
 
 
-def take_over(folder: Path) -> None:
-    """Replace the stored figures of the studies by those in the folder of a report."""
+def take_over(folders: Sequence[Path]) -> None:
+    """Replace the stored figures of the studies by those in the folders of reports."""
     records = load_records()
     for name in STUDIES:
-        if (path := folder / f"{name}.json").exists():
-            records[name] = json.loads(path.read_text(encoding="utf-8"))
+        paths = [path for folder in folders if (path := folder / f"{name}.json").exists()]
+        if paths:
+            records[name] = [record for path in paths for record in json.loads(path.read_text(encoding="utf-8"))]
     write_text(RESULTS, json.dumps(records, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
 
 
 def main(arguments: Sequence[str]) -> int:
     parser = make_parser(__name__, __doc__)
-    text = "the folder of a report with the parts few-shot, glyphs or omniglot, whose figures replace the stored ones"
-    parser.add_argument("--results", type=Path, metavar="DIR", help=text)
-    options = parser.parse_args(arguments)
-    if options.results is not None:
-        take_over(options.results)
+    text = "folders of reports with the parts few-shot, glyphs or omniglot, whose figures replace the stored ones"
+    parser.add_argument("--results", type=Path, nargs="+", default=[], metavar="DIR", help=text)
+    take_over(parser.parse_args(arguments).results)
     records = load_records()
     write_text(PAGE, insert_tables(PAGE.read_text(encoding="utf-8"), records))
+    write_text(README, insert_summary(README.read_text(encoding="utf-8"), records))
     plot.save(draw_few_shot(records["few_shot"]), PICTURE, list_facts(records["few_shot"]))
-    print(PAGE, PICTURE, sep="\n")
+    print(PAGE, README, PICTURE, sep="\n")
     return 0

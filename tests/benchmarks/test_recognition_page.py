@@ -12,6 +12,8 @@ def test_the_tables_show_the_results():
     records = recognition_page.load_records()
     text = recognition_page.PAGE.read_text(encoding="utf-8")
     assert recognition_page.insert_tables(text, records) == text
+    readme = recognition_page.README.read_text(encoding="utf-8")
+    assert recognition_page.insert_summary(readme, records) == readme
     with pytest.raises(ValueError, match="there must be one place between"):
         recognition_page.insert_tables(text.replace(recognition_page.END, ""), records)
 
@@ -26,6 +28,11 @@ def test_figures_of_a_report_replace_the_stored_ones(tmp_path, monkeypatch):
     stored = tmp_path / "stored.json"
     stored.write_text(json.dumps({"few_shot": [1], "glyphs": [2], "omniglot": [3], "priors": [4]}))
     monkeypatch.setattr(recognition_page, "RESULTS", stored)
-    (tmp_path / "glyphs.json").write_text("[5]")
-    recognition_page.take_over(tmp_path)
-    assert recognition_page.load_records() == {"few_shot": [1], "glyphs": [5], "omniglot": [3], "priors": [4]}
+    folders = tmp_path / "sans", tmp_path / "serif"
+    for k, folder in enumerate(folders):
+        folder.mkdir()
+        (folder / "glyphs.json").write_text(f"[{k + 5}]")
+    recognition_page.take_over(folders)
+    assert recognition_page.load_records() == {"few_shot": [1], "glyphs": [5, 6], "omniglot": [3], "priors": [4]}
+    recognition_page.take_over([])
+    assert recognition_page.load_records()["glyphs"] == [5, 6]

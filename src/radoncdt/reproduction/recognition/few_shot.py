@@ -36,7 +36,7 @@ _VARIANTS = {
     "digits": networks.NEAR,
     "turned digits": networks.TURNED,
     "capitals": networks.TURNED,
-    "symbols": networks.TURNED._replace(scales=(0.75, 1.0), shear=float(np.radians(5)), bend=0.1),
+    "symbols": networks.TURNED._replace(aspect=1 / 0.75, shear=float(np.radians(5)), bend=0.1),
 }
 """The variants of training images that networks see: those of the maps that the images of a set really have."""
 

@@ -107,7 +107,7 @@ def test_the_classifier_gets_all_options(folder, monkeypatch):
             run("classify", "train", "test", *options)
     few, neighbours = radoncdt.FewShotClassifier, radoncdt.AffineNeighborsClassifier
     robust = {"moments": "robust", "trim": 1 / 16, "n_jobs": -1}
-    prior = radoncdt.MapPrior(aspect=0.1, rotation=0.2)
+    prior = radoncdt.MapPrior(aspect=0.1, rotation=0.2, bent_aspect=10, bent_rotation=20)
     for found, expected in zip(
         made,
         [

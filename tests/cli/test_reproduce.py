@@ -160,6 +160,7 @@ def test_characters_of_fonts_are_found(tmp_path, capsys):
     [
         (["glyphs"], "--font must be given for the part glyphs"),
         (["glyphs", "--font", "nowhere.ttf"], "--font must be "),
+        (["table1", "--query-font", "a.ttf"], "--query-font applies only to the part glyphs, which is not chosen"),
         (["omniglot"], "--data must name a file or folder for the part omniglot, got none"),
         (
             ["omniglot", "--data", "nowhere.zip"],

@@ -104,7 +104,7 @@ def test_wrong_fonts_and_characters_are_refused(fonts, tmp_path):
         datasets.read_font(font.path, 7)
     with pytest.raises(ValueError, match="`index` must be at least 0, got -1"):
         datasets.read_font(font.path, -1)
-    with pytest.raises(ValueError, match="`characters` must be in the font DejaVu Sans Book, got ' '"):
+    with pytest.raises(ValueError, match="`characters` must have ink in the font DejaVu Sans Book, got ' '"):
         datasets.glyphs(font, "A B")
     with pytest.raises(ValueError, match="`size` must be at least 4, got 3"):
         datasets.glyphs(font, "A", size=3)

@@ -128,6 +128,7 @@ def test_evidence_comes_with_the_probabilities(digits):
         expected = next(each for each in model.explain(image, 99) if each.label == found.label)
         assert (found.example, found.share) == (expected.example, pytest.approx(expected.share, rel=1e-12))
         assert found.registration.distance == expected.registration.distance
+        assert found.distance == expected.distance
         assert_allclose(found.registration.matrix, expected.registration.matrix, rtol=1e-9)
 
 
@@ -139,6 +140,9 @@ def test_the_map_of_an_explanation_leads_to_the_example():
     model = FewShotClassifier().fit([moved, np.ones((40, 10))], ["flag", "bar"])
     best = model.explain(flag)[0]
     assert best.label == "flag"
+    assert best.registration.credible
+    assert best.registration.distance < 0.03
+    assert 0 < best.distance < 1
     assert_allclose(best.registration.matrix, matrix, atol=0.05)
     assert_allclose(best.registration.shift, shift, atol=1)
     assert best.registration.frames == ((80, 80), (140, 140))
@@ -152,6 +156,7 @@ def test_images_of_any_size_clouds_and_tables_are_read():
     assert_array_equal(model.predict([clouds[2], stack[1], np.pad(stack[0], 3)]), ["z", "b", "a"])
     table = FewShotClassifier(image_shape=(9, 7)).fit(stack.reshape(3, -1), [1, 2, 3])
     assert_array_equal(table.predict(stack.reshape(3, -1)), [1, 2, 3])
+    assert table.explain(stack[1].reshape(-1))[0].example == 1
 
 
 @pytest.mark.parametrize("labels", [["b", "a", "c"], [3, 1, 2], [True, False, True], np.array(["x", "y", "x"], object)])
@@ -174,10 +179,11 @@ def test_it_can_be_pickled_cloned_and_searched(digits):
 @pytest.mark.parametrize(
     ("parameters", "labels", "message"),
     [
-        ({}, [1, 1], "`y` must have at least two classes, got one class, "),
+        ({}, [1, 1], "`y` must have at least two classes, got one class, 1"),
         ({}, [1, 2, 3], "`y` must have one label per image, 2, got 3"),
-        ({"prior": "sideways"}, [1, 2], "`prior` must be one of"),
-        ({"reflections": "no"}, [1, 2], "`reflections` must be of the type bool"),
+        ({"prior": "sideways"}, [1, 2], "`prior` must be one of 'auto', 'any', 'upright', 'photograph', got"),
+        ({"reflections": "no"}, [1, 2], "`reflections` must be True, False or 'auto', got 'no'"),
+        ({"reflections": 1}, [1, 2], "`reflections` must be True, False or 'auto', got 1"),
         ({"moments": "levels"}, [1, 2], "`moments` must be one of 'auto', 'exact', 'robust'"),
         ({"frame_size": 4}, [1, 2], "`frame_size` must be at least 8"),
         ({"window": -1}, [1, 2], "`window` must be at least 0"),

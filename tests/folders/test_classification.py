@@ -16,6 +16,7 @@ from radoncdt import AffineNeighborsClassifier, FewShotClassifier, _extras
 from radoncdt._geometry import ink_box
 from radoncdt.folders import Prediction, classification, classify_folders
 from radoncdt.ink import read_ink
+from radoncdt.matching.prior import PRIORS
 
 COLUMNS = ["file", "class", "predicted", "p", "second", "second_p", "example", "share", "distance", "margin"]
 
@@ -53,7 +54,7 @@ def test_examples_vote(folder):
         assert (row.p, row.second_p) == tuple(shares[order[:2]])
         decisive = next(each for each in model.explain(image) if each.label == row.predicted)
         assert (row.example, row.share) == (files[decisive.example], decisive.share)
-        assert row.distance == decisive.registration.distance
+        assert row.distance == decisive.distance
         assert_allclose(row.registration.matrix, decisive.registration.matrix, atol=1e-9)
         assert row.margin is None
         assert list(cells) == COLUMNS
@@ -94,7 +95,7 @@ def test_a_given_classifier_is_not_changed(folder):
     found = classify_folders("train", "test/class 1", classifier=model)
     assert dict(found.settings) == {
         "classifier": "FewShotClassifier",
-        "prior": str(radoncdt.MapPrior(aspect=0.006, rotation=0.03, bent_rotation=3)),
+        "prior": str(PRIORS["upright"]),
         "mirror images": "the same",
         "moments": "exact",
     }

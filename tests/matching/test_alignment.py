@@ -310,3 +310,16 @@ def test_refining_needs_pixels():
         register(describe(FLAG), FLAG, refine=True)
     with pytest.raises(TypeError, match="`refine` must be of the type bool, got 3"):
         register(FLAG, FLAG, refine=3)
+
+
+@pytest.mark.parametrize("degrees", [45, 75, 90, 120, 180])
+def test_a_prior_does_not_hide_exact_copies(degrees):
+    flag = np.zeros((100, 100))
+    flag[20:80, 40:44] = flag[20:50, 44:70] = 1
+    turn = np.radians(degrees)
+    matrix = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    found = register(flag, push_forward(flag, matrix, shape=(140, 140)), prior="upright")
+    assert_allclose(found.matrix, matrix, atol=0.01)
+    assert found.credible
+    assert found.distance < 0.05  # the prior moves the angle at which it is measured
+    assert all(each.distance <= found.distance + 0.03 for each in found.alternatives)

@@ -100,7 +100,7 @@ def test_arrays_remain_arrays_and_lists_lists(characters):
 @pytest.mark.parametrize(
     ("images", "options", "message"),
     [
-        (np.ones((9, 9)), {"width": 0}, "`width` must be a positive number, got 0"),
+        (np.ones((9, 9)), {"width": 0}, "`width` must be a number above 0 and at most 3, got 0"),
         (np.ones((9, 9)), {"rounds": 0}, "`rounds` must be at least 1, got 0"),
         (np.ones((9, 9)), {"n_jobs": 0}, "`n_jobs` must not be 0"),
         ([np.ones((9, 9)), np.zeros((9, 9))], {}, r"images\[1\]"),

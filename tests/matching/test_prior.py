@@ -92,7 +92,7 @@ def test_rotated_copies_are_far_for_an_upright_prior():
 
 def test_priors_are_read_from_names_and_numbers():
     assert read_prior("any") == MapPrior()
-    assert read_prior((0.1, 0.2)) == MapPrior(aspect=0.1, rotation=0.2)
+    assert read_prior((0.1, 0.2)) == MapPrior(aspect=0.1, rotation=0.2, bent_aspect=10, bent_rotation=20)
     assert read_prior(PRIORS["upright"]) is PRIORS["upright"]
     assert MapPrior(bent_rotation=2).prices is None
 

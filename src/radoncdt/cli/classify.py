@@ -81,7 +81,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "kind of the examples, if it is another one: they are then read without the other options of ink"
     parser.add_argument("--example-kind", choices=INK_KINDS, help=text)
     group = add_map_options(parser, Plausible())
-    text = "whether mirror images are the same (default auto for few-shot, yes for neighbors)"
+    text = "whether a mirror image counts as the same shape (default auto for few-shot, yes for neighbors)"
     group.add_argument("--mirror", choices=("auto", "yes", "no"), help=text)
     text = "auto chooses prices from the examples (default auto for few-shot, any for neighbors)"
     add_prior_option(group, auto=text)

@@ -36,7 +36,8 @@ examples:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     default = reproduction.Choice
-    text = f"{', '.join(PARTS)}, or all of these (the default); {', '.join(MORE_PARTS)} takes longer and is not in all"
+    more = f"{', '.join(MORE_PARTS)} are not in all, because they take longer or need data"
+    text = f"{', '.join(PARTS)}, or all of these (the default); {more}"
     parser.add_argument("parts", nargs="*", metavar="PART", help=text)
     parser.add_argument(
         "--protocol",
@@ -114,6 +115,9 @@ def _prepare(options: argparse.Namespace) -> reproduction.Run:
     """Return the run that the options describe."""
     if options.out.exists() and not options.out.is_dir():
         raise ArgumentValueError("out", f"must be a folder, got the file {options.out}")
+    for name, part in (("font", "glyphs"), ("query_font", "glyphs"), ("data", "omniglot")):
+        if getattr(options, name) and part not in options.parts:
+            raise ArgumentValueError(name, f"applies only to the part {part}, which is not chosen")
     require("rich", "the reproduction", extra="reproduce")
     choice = reproduction.Choice(
         parts=options.parts or "all",

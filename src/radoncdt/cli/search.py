@@ -27,7 +27,7 @@ from radoncdt.ink import InkError
 
 __all__ = ["EPILOG", "add_options", "run"]
 
-_NO_P_VALUES = "Searches with a prior have no p-values, because the calibration of a catalogue is without one."
+_NO_P_VALUES = "Searches with a prior have no p-values, because catalogues are calibrated without priors."
 
 EPILOG = """\
 For each match the command prints the rank, the number of the entry, and:
@@ -40,7 +40,7 @@ then the file, and how the mark has to be moved to lie on the entry. Score, misf
 as – if plausible maps lead to fewer than 11 entries.
 
 With --prior, the price of the map is part of the distance, and so of the score. There are no p-values then, because
-the calibration of a catalogue is without a prior.
+catalogues are calibrated without priors.
 
 p-values need a calibrated catalogue with at least 30 entries; see `radoncdt catalogue calibrate`. A search never
 changes the catalogue.

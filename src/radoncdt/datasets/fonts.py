@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from radoncdt import _validation
 from radoncdt._extras import require
-from radoncdt._validation import ArgumentValueError
+from radoncdt._validation import ArgumentTypeError, ArgumentValueError
 from radoncdt.datasets.lines import Image
 
 __all__ = ["Font", "glyphs", "list_fonts", "read_font", "shared_characters"]
@@ -193,11 +193,16 @@ def glyphs(font: Font | str | os.PathLike[str], characters: Iterable[str], *, si
     _validation.check_count(size, "size", 4, 4096)
     loaded = _load(font.path, font.index, size)
     margin = int(np.ceil(_MARGIN * size))
+    missing = bytes(loaded.getmask(_MISSING))
     images = []
     for character in characters:
+        if not isinstance(character, str):
+            raise ArgumentTypeError("characters", f"must be a text or several texts, got {character!r}")
         mask = loaded.getmask(character)
         pixels: NDArray[Any] = np.array(mask, np.float32).reshape(mask.size[::-1]) / 255
         if not pixels.any():
+            raise ArgumentValueError("characters", f"must have ink in the font {font.name}, got {character!r}")
+        if bytes(mask) == missing:
             raise ArgumentValueError("characters", f"must be in the font {font.name}, got {character!r}")
         images.append(np.pad(pixels, margin))
     return images

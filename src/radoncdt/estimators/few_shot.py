@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from radoncdt import _threads, _validation
 from radoncdt._bright_paper import read_measures
 from radoncdt._typing import Floats
-from radoncdt._validation import ArgumentValueError
+from radoncdt._validation import ArgumentTypeError, ArgumentValueError
 from radoncdt.estimators.transformers import ImageEstimator
 from radoncdt.matching.affine_distance import compute_distances
 from radoncdt.matching.descriptors import Descriptors, describe_batch
@@ -44,16 +44,27 @@ _FOURIERS = (DEFAULT_FOURIER, 0.0, 0.5)
 
 
 class Evidence(NamedTuple):
-    """An example that contributed to a decision."""
+    """An example that contributed to a decision.
+
+    Attributes
+    ----------
+    example : int
+        The index of the example among the images of `fit`.
+    label : object
+        The label of the example.
+    share : float
+        The share of its vote among all votes about the image.
+    distance : float
+        The distortion distance of the image and the example; see `distortion_distances`.
+    registration : Registration
+        The map from the image to the example. Its `distance` is that of the descriptors; see `affine_distances`.
+    """
 
     example: int
-    """The index of the training image."""
     label: Any
-    """Its label."""
     share: float
-    """Its share of all votes."""
+    distance: float
     registration: Registration
-    """The map from the image to the example, and their distortion distance."""
 
 
 _Option = tuple[Descriptors, bool, MapPrior]
@@ -168,7 +179,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
             raise ArgumentValueError("y", f"must have one label per image, {len(batch)}, got {len(labels)}")
         classes, codes = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
-            raise ArgumentValueError("y", f"must have at least two classes, got one class, {classes[0]!r}")
+            raise ArgumentValueError("y", f"must have at least two classes, got one class, {classes.tolist()[0]!r}")
         held_out = _hold_out(codes)
         described, reflections, prior = self._choose_registration(self._describe(batch), codes, held_out)
         views = []
@@ -259,8 +270,8 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
 
         Parameters
         ----------
-        image : array (H, W) or PointCloud
-        n_shown : int
+        image : array (H, W), PointCloud, or row (H · W,) of a table
+        n_shown : int, default 5
             The largest number of examples to return.
 
         Returns
@@ -270,6 +281,8 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
             image over the example.
         """
         check_is_fitted(self)
+        if self.image_shape is not None and np.shape(image) == (np.prod(self.image_shape),):
+            image = np.reshape(image, self.image_shape)
         batch = read_measures(Batch.read_one(image, "image"), "image")
         _validation.check_count(n_shown, "n_shown", 1)
         decisions = self._voters.decide(batch, self.n_jobs)
@@ -279,7 +292,8 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
     def _make_evidence(self, decisions: Decisions, k: int) -> Evidence:
         example = int(decisions.pairs[k, 1])
         label = self.classes_[self._voters.views[0].codes[example]]
-        return Evidence(example, label, float(decisions.shares[k]), decisions.make_registration(k))
+        share, distance = float(decisions.shares[k]), float(decisions.distances[k])
+        return Evidence(example, label, share, distance, decisions.make_registration(k))
 
     # ------------------------------------------------------------ choices
 
@@ -291,8 +305,13 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         """Check all parameters, and return the frame on which images are compared."""
         _threads.check_n_jobs(self.n_jobs)
         _validation.check_choice(self.moments, "moments", _MOMENTS)
-        if self.reflections != "auto":
-            _validation.check_instance(self.reflections, "reflections", bool)
+        if not isinstance(self.reflections, (bool, np.bool_)) and self.reflections != "auto":
+            problem = f"must be True, False or 'auto', got {self.reflections!r}"
+            raise (ArgumentValueError if isinstance(self.reflections, str) else ArgumentTypeError)(
+                "reflections", problem
+            )
+        if isinstance(self.prior, str):
+            _validation.check_choice(self.prior, "prior", ("auto", *PRIORS))
         if not self._chooses_prior:
             read_prior(self.prior)
         for name in ("n_classes", "n_examples"):

@@ -102,6 +102,7 @@ class WhitenedImages(TransformerMixin, ImageEstimator):
             centre = (np.array(pixels.shape) - 1) / 2 + XY_TO_ROW_COLUMN @ frame_map[:, 2]
             offset = centre - matrix @ np.full(2, (side - 1) / 2)
             affine_transform(pixels, matrix, offset, (side, side), frame, order=1, mode="grid-constant")
+            np.maximum(frame, 0, out=frame)  # the blur of a canvas may overshoot
             frame /= np.maximum(frame.max(), np.finfo(np.float32).tiny)
         return frames.reshape(len(batch), -1)
 

@@ -89,7 +89,7 @@ class _FewShot:
                     second_p=float(shares[second]),
                     example=evidence.example,
                     share=evidence.share,
-                    distance=evidence.registration.distance,
+                    distance=evidence.distance,
                     registration=evidence.registration,
                 )
             )

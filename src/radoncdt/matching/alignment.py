@@ -162,7 +162,8 @@ def find_registration(
         )
     found, misfits = (list(some) for some in zip(*_compute_maps(first, second, peaks, limits)))
     simplest = _choose_simplest(found, misfits)
-    best = replace(found.pop(simplest), distance=peaks[0].distance)
+    nearest = peaks[simplest if prior.prices else 0]  # without prices, maps that fit equally well count as one
+    best = replace(found.pop(simplest), distance=nearest.distance)
     if have_pixels:
         batches = Batch.read(moving, "moving"), Batch.read(fixed, "fixed")
         if refine and found:
@@ -173,6 +174,8 @@ def find_registration(
         has_cloud = any(isinstance(measure, PointCloud) for measure in pair)
         if not (has_cloud and first.settings.moments == "robust"):  # far points would matter again
             best = _refine_map(*pair, best, second, limits)
+    if prior.prices:  # a map may come near the best one only because it costs less
+        found = [each for each in found if each.distance <= best.distance + allowance]
     return replace(best, alternatives=tuple(found))
 
 

@@ -73,7 +73,7 @@ def even_ink(images: Any, /, *, width: float = 0.4, rounds: int = 2, n_jobs: int
     >>> bool(even[0, 0] < 0.3 * plain[0, 0])
     True
     """
-    _validation.check_number(width, "width", "a positive number", lambda x: x > 0)
+    _validation.check_number(width, "width", "a number above 0 and at most 3", lambda x: 0 < x <= 3)
     _validation.check_count(rounds, "rounds", 1)
     batch = read_measures(images)
     evened: list[NDArray[np.float32]] = [None] * len(batch)  # type: ignore[list-item]

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from radoncdt import _validation
 from radoncdt._interface import Bending
+from radoncdt._typing import Floats
 from radoncdt.matching.descriptors import Descriptors, describe_batch
 from radoncdt.matching.distortion import BentPairs, compare_bent
 from radoncdt.matching.frames import Canvases, make_canvases
@@ -69,12 +70,14 @@ class Framed:
             n_jobs=n_jobs,
         )
 
-    def make_registration(self, fixed: "Framed", pair: tuple[int, int], bent: BentPairs, k: int) -> Registration:
-        """Return the map from a measure to a fixed one, as comparison k of them found it."""
+    def make_registration(
+        self, fixed: "Framed", pair: tuple[int, int], frame_map: Floats, distance: float
+    ) -> Registration:
+        """Return the map between two measures, from the map (2, 3) from the frame of the fixed one to pixels."""
         i, j = pair
         to_pixels = self.canvases.to_pixels[i]
         back = np.linalg.inv(to_pixels[:, :2])
-        frame = back @ bent.maps[k]
+        frame = back @ frame_map
         frame[:, 2] -= back @ to_pixels[:, 2]  # from the frame of the fixed measure to the plane of the other
         matrix = fixed.canvases.roots[j] @ np.linalg.inv(frame[:, :2])
         shift = fixed.canvases.means[j] - matrix @ frame[:, 2]
@@ -82,4 +85,4 @@ class Framed:
             some.descriptors.frames[at].tolist() for some, at in ((self, i), (fixed, j))
         )
         frames = (height, width), (fixed_height, fixed_width)
-        return Registration(matrix, shift, float(bent.distances[k]), bool(np.linalg.det(matrix) < 0), frames=frames)
+        return Registration(matrix, shift, distance, bool(np.linalg.det(matrix) < 0), frames=frames)

@@ -8,7 +8,7 @@ where ψ is the angle of the rotation in the polar decomposition of the map, and
 Prices are not negative, so that lower bounds of distances stay valid, and the search stays exact.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -76,21 +76,27 @@ class MapPrior:
 
 PRIORS = {
     "any": MapPrior(),
-    "upright": MapPrior(aspect=0.006, rotation=0.03, bent_rotation=3.0),
+    "upright": MapPrior(aspect=0.006, rotation=0.03, mirror=0.06, bent_rotation=3.0, bent_mirror=6.0),
     "photograph": MapPrior(aspect=0.006, bent_aspect=0.3),
 }
-"""Named priors. "any": no map has a price. "upright": characters and symbols that are hardly rotated or stretched.
-"photograph": any rotation, but little stretch and shear."""
+"""Named priors. "any": no map has a price. "upright": characters and symbols that are hardly rotated or stretched, and
+a mirror image costs as much as a rotation by 180°. "photograph": any rotation, but little stretch and shear."""
+
+_BENT = 100  # distortion distances are about this many times as large as squared distances of descriptors
 
 
 def read_prior(prior: object, name: str = "prior") -> MapPrior:
-    """Return a prior from its name, from two numbers (aspect, rotation), or as it is."""
+    """Return a prior from its name, from two numbers (aspect, rotation), or as it is.
+
+    The prices of distortion distances are `_BENT` times the two numbers.
+    """
     if isinstance(prior, MapPrior):
         return prior
     if isinstance(prior, str):
         return PRIORS[_validation.check_choice(prior, name, PRIORS)]
     if isinstance(prior, (tuple, list, np.ndarray)) and len(prior) == 2:
-        return MapPrior(aspect=prior[0], rotation=prior[1])
+        pair = MapPrior(aspect=prior[0], rotation=prior[1])
+        return replace(pair, bent_aspect=_BENT * pair.aspect, bent_rotation=_BENT * pair.rotation)
     raise ArgumentTypeError(
         name,
         f"must be one of {', '.join(map(repr, PRIORS))}, a MapPrior or two numbers (aspect, rotation), got {prior!r}",

@@ -36,6 +36,8 @@ class Comparison(NamedTuple):
     bent: BentPairs
     features: Floats
     """(4, n): aspect, rotation and mirror of the maps, and the logarithms of the Fourier distances."""
+    distances: Floats
+    """(n,): distances of the descriptors at the turns of the pairs, without the prices of the maps."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,9 @@ class Examples:
         pair_turns = turns[pairs[:, 0], pairs[:, 1]]
         bent = images.compare(self.framed, pairs, pair_turns, n_jobs)
         maps = compute_map_features(first, second, pairs, pair_turns)
-        return Comparison(pairs, bent, np.array([*maps, self._compare_magnitudes(first, chosen)]))
+        prices = 0.0 if self.prior.prices is None else np.array(self.prior.prices) @ np.array(maps)
+        plain = np.sqrt(np.maximum(distances[pairs[:, 0], pairs[:, 1]] ** 2 - prices, 0))
+        return Comparison(pairs, bent, np.array([*maps, self._compare_magnitudes(first, chosen)]), plain)
 
     def _choose_candidates(self, distances: Floats) -> NDArray[np.intp]:
         """Return the nearest examples of the nearest classes."""
@@ -128,6 +132,11 @@ class Decisions:
         """The image and the example of each vote, (m, 2)."""
         return np.concatenate([each.found.pairs for each in self.rounds])
 
+    @property
+    def distances(self) -> Floats:
+        """The distortion distance of each vote, (m,)."""
+        return np.concatenate([each.found.bent.distances for each in self.rounds])
+
     def make_registration(self, k: int) -> Registration:
         """Return the map from the image to the example of vote k."""
         for each in self.rounds:
@@ -136,7 +145,8 @@ class Decisions:
             k -= len(each.found.pairs)
         image, example = each.found.pairs[k].tolist()
         pair = int(np.searchsorted(each.numbers, image)), example
-        return each.images.make_registration(each.view.framed, pair, each.found.bent, k)
+        distance = float(each.found.distances[k])
+        return each.images.make_registration(each.view.framed, pair, each.found.bent.maps[k], distance)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -203,6 +204,7 @@ class Run:
     """Measures everything that the folder does not hold yet. `done` of `total` measurements were there before."""
 
     def __init__(self, choice: Choice, mnist: datasets.Mnist | None, folder: Path) -> None:
+        self.began = time.perf_counter()
         self.choice, self.mnist, self.folder = choice, mnist, folder
         self.trials = robustness.list_trials(choice.repetitions) if "robustness" in choice.parts else []
         self.recognitions: list[Recognition] = []
@@ -227,7 +229,6 @@ class Run:
         self._one_shot: list[OneShotFigures] = []
         self._checks: list[table1.Check] = []
         self._seconds: dict[str, float] = {}
-        self.began = time.perf_counter()
         self.total = len(self._cells) + len(self._trials) + len(self._recognitions)
         self.done = self.total - self._count_missing()
 
@@ -246,7 +247,6 @@ class Run:
         import scipy.linalg  # noqa: F401  # loads its own BLAS, which can be limited only once it is loaded
         from threadpoolctl import threadpool_limits
 
-        self.began = time.perf_counter()
         stop = threading.Event()
         tasks = self._list_tasks()
         trials = [trial for trial, _ in self._list_missing(self._trials)]
@@ -255,7 +255,7 @@ class Run:
         measurands += [*trials, *(recognition for recognition, _ in recognitions)]
         total = sum(_estimate_cost(measurand) for measurand in measurands)
         workers = _threads.count_workers(n_jobs, len(tasks) * _threads.WORK_PER_THREAD)
-        counter = Counter(on_progress, total, "measuring")
+        counter = Counter(on_progress if total else None, total, "measuring")
         with threadpool_limits(1):  # matrix products in several threads may be rounded differently
 
             def work(task: tuple[int, list[Cell]]) -> None:
@@ -272,13 +272,23 @@ class Run:
             if recognitions:
                 self._measure_recognitions(recognitions, n_jobs, counter)
             if "glyphs" in self.choice.parts:
-                self._measure_glyphs(n_jobs, on_progress)
-            for method in ONE_SHOT_METHODS if self.tasks else ():
-                self._one_shot.append(measure_one_shot(self.tasks, method, n_jobs=n_jobs, on_progress=on_progress))
+                with self._time("glyphs"):
+                    self._measure_glyphs(n_jobs, on_progress)
+            if self.tasks:
+                with self._time("omniglot"):
+                    for method in ONE_SHOT_METHODS:
+                        found = measure_one_shot(self.tasks, method, n_jobs=n_jobs, on_progress=on_progress)
+                        self._one_shot.append(found)
         if "table1" in self.choice.parts:
-            before = time.perf_counter()
-            self._checks = table1.check_table1(self.choice.seed)
-            self._seconds["table1"] = time.perf_counter() - before
+            with self._time("table1"):
+                self._checks = table1.check_table1(self.choice.seed)
+
+    @contextmanager
+    def _time(self, step: str) -> Iterator[None]:
+        """Keep the time of a step of which nothing is stored."""
+        before = time.perf_counter()
+        yield
+        self._seconds[step] = time.perf_counter() - before
 
     def _measure_recognitions(
         self, missing: list[tuple[Recognition, int]], n_jobs: int | None, counter: Counter

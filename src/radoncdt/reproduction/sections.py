@@ -114,6 +114,17 @@ _SETUP = {
 }  # how the report names entries of the set-up, and what None means; elsewhere, None is a library that is missing
 
 
+_OPTIONS = {
+    **dict.fromkeys(("protocols", "draws", "angles", "sizes"), PARTS),
+    "repetitions": ("robustness",),
+    "quick": ("few-shot",),
+    "fonts": ("few-shot",),
+    "glyphs": ("glyphs",),
+    "data": ("omniglot",),
+}
+"""The parts for which an option matters."""
+
+
 class GridEntry(NamedTuple):
     """The content of one place in a grid."""
 
@@ -185,6 +196,8 @@ def _summarise(outcome: Outcome) -> Section:
         blocks += _compare_cells(cells)
     if trials := [s for s in outcome.trials if s.paper]:
         blocks.append(_compare_trials(trials))
+    if not blocks:
+        blocks.append("The parts of this report repeat no published figures.")
     missing = f"This report is partial: {format_count(outcome.missing, 'measurement')} missing."
     return Section("Summary", blocks, warning=missing if outcome.missing else "")
 
@@ -245,7 +258,11 @@ def _make_row(*texts: str, flag: int = 0) -> list[GridEntry]:
 
 def _describe_setup(outcome: Outcome) -> Section:
     rows = []
+    parts = set(outcome.choice.parts)
+    unneeded = {option for option, needing in _OPTIONS.items() if not parts & set(needing)}
     for key, value in outcome.describe().items():
+        if key in unneeded:
+            continue
         name, absent = _SETUP.get(key, (key.replace("_", " "), "not installed"))
         text = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
         rows.append(_make_row(name, absent if value is None else text))
@@ -328,7 +345,7 @@ def _describe_omitted(methods: str, libraries: Collection[str], extra: str) -> s
 
 
 def _make_grid(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> Grid:
-    return Grid(header, [_make_row(*row) for row in rows], title)
+    return Grid(header, [_make_row(*(text.replace("`", "") for text in row)) for row in rows], title)
 
 
 def _show_few_shot(outcome: Outcome, figures: Sequence[str]) -> Section:

@@ -17,8 +17,8 @@ GLYPH_LABELS = {
 ONE_SHOT_LABELS = {
     "mnrcdt": "mNR-CDT (the paper)",
     "registered": "`AffineNeighbors`",
-    "any": '`FewShotClassifier(prior="any")`',
-    "upright": '`FewShotClassifier(prior="upright")`',
+    "any": '`FewShotClassifier(prior="any", frame_size=32, window=3)`',
+    "upright": '`FewShotClassifier(prior="upright", frame_size=32, window=3)`',
 }
 """What the methods of the one-shot study are called."""
 

@@ -390,6 +390,5 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
 def _hold_out(codes: NDArray[np.intp]) -> NDArray[np.intp]:
     """Choose examples to classify by the others: some whose class has several, or none if there are too few."""
     several = np.flatnonzero(np.bincount(codes)[codes] >= 2)
-    chosen = np.sort(np.random.default_rng(0).permutation(len(codes))[:_MAX_HELD_OUT])
-    chosen = chosen[np.isin(chosen, several)]
+    chosen = np.sort(np.random.default_rng(0).permutation(several)[:_MAX_HELD_OUT])
     return chosen if len(chosen) >= _MIN_HELD_OUT else chosen[:0]

@@ -164,7 +164,7 @@ class Outcome:
     """The variants, with the two summaries of each pair of cells over the same random draws."""
     trials: list[Summary[Trial]]  # summaries of the trials of the robustness study
     recognitions: list[Summary[Recognition]]  # summaries of the few-shot study
-    accuracies: dict[Recognition, dict[int, float]]  # the accuracies in the draws of the few-shot study, by draw
+    accuracies: dict[Recognition, dict[str, float]]  # the accuracies of the few-shot study, by number of the draw
     recognition_seconds: dict[Recognition, float]  # mean times of training and testing in the few-shot study
     glyphs: list[GlyphFigures]
     one_shot: list[OneShotFigures]  # the figures of Omniglot
@@ -222,8 +222,9 @@ class Run:
         every = dict.fromkeys([*self.cells, *varied])
         self._cells = [(cell, draw) for cell in every for draw in range(choice.draws)]  # each cell in each draw
         self._trials = [(trial, 0) for trial in self.trials]
-        n_draws = 1 if choice.quick else few_shot.N_DRAWS
-        self._recognitions = [(each, draw) for each in self.recognitions for draw in range(n_draws)]
+        self.n_recognition_draws = 1 if choice.quick else few_shot.N_DRAWS
+        draws = range(self.n_recognition_draws)
+        self._recognitions = [(recognition, draw) for recognition in self.recognitions for draw in draws]
         self.tasks = read_tasks(choice.data, choice.seed) if "omniglot" in choice.parts else []
         self._glyphs: list[GlyphFigures] = []
         self._one_shot: list[OneShotFigures] = []
@@ -338,7 +339,7 @@ class Run:
             [summary for cell in self.cells for summary in self._summarise(cell)],
             [(v, [found for pair in v.pairs if (found := self._summarise(*pair))]) for v in self.variants],
             [summary for trial in self.trials for summary in self._summarise(trial)],
-            [summary for recognition in self.recognitions for summary in self._summarise(recognition)],
+            [s for recognition in self.recognitions for s in self._summarise(recognition, n=self.n_recognition_draws)],
             self._list_accuracies(),
             self._average_seconds(),
             self._glyphs,
@@ -354,24 +355,25 @@ class Run:
         found = {"table1": bool(self._checks), "glyphs": len(self._glyphs), "omniglot": len(self._one_shot)}
         return sum(wanted[part] - found[part] for part in wanted if part in self.choice.parts)
 
-    def _list_accuracies(self) -> dict[Recognition, dict[int, float]]:
-        found: dict[Recognition, dict[int, float]] = {}
+    def _list_accuracies(self) -> dict[Recognition, dict[str, float]]:
+        """List the accuracies by draw. Numbers of draws are texts, as the keys of JSON are."""
+        found: dict[Recognition, dict[str, float]] = {}
         for recognition in self.recognitions:
-            draws = self.store.read_draws(recognition, few_shot.N_DRAWS)
-            found[recognition] = {draw: measurement.accuracies[0] for draw, measurement in draws.items()}
+            draws = self.store.read_draws(recognition, self.n_recognition_draws)
+            found[recognition] = {str(draw): measurement.accuracies[0] for draw, measurement in draws.items()}
         return found
 
     def _average_seconds(self) -> dict[Recognition, float]:
         found: dict[Recognition, float] = {}
         for recognition in self.recognitions:
-            draws = self.store.read_draws(recognition, few_shot.N_DRAWS)
+            draws = self.store.read_draws(recognition, self.n_recognition_draws)
             if draws:
                 found[recognition] = float(np.mean([self.store.read_seconds(recognition, draw) for draw in draws]))
         return found
 
-    def _summarise(self, *measurands: _M) -> list[Summary[_M]]:
+    def _summarise(self, *measurands: _M, n: int | None = None) -> list[Summary[_M]]:
         """Summarise measurands over the random draws that all of them have; empty if there are none."""
-        measured = [self.store.read_draws(measurand, self.choice.draws) for measurand in measurands]
+        measured = [self.store.read_draws(measurand, n or self.choice.draws) for measurand in measurands]
         common = [draw for draw in measured[0] if all(draw in draws for draws in measured)]
         if not common:
             return []

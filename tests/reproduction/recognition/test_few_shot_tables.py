@@ -14,6 +14,7 @@ from radoncdt.reproduction.recognition.sets import SETS
 
 def make_record(method, n_train, accuracies, error=0.01):
     mean = sum(accuracies) / len(accuracies)
+    accuracies = {str(draw): accuracy for draw, accuracy in enumerate(accuracies)}
     return {
         "dataset": "digits",
         "n_train": n_train,
@@ -55,6 +56,13 @@ def test_methods_are_compared_on_the_same_draws():
     ten, one = compare_methods(RECORDS, "network")
     assert (ten["n_train"], round(ten["difference"], 3), round(ten["error"], 3)) == (10, 0.055, 0.005)
     assert (one["n_train"], round(one["difference"], 3), round(one["error"], 3)) == (1, 0.015, 0.185)
+
+
+def test_only_common_draws_are_compared():
+    more = [make_record("few-shot", 5, [0.9, 0.8, 0.7]), make_record("network", 5, [0.9, 0.9])]
+    (found,) = compare_methods(more, "network")
+    assert (round(found["difference"], 3), round(found["error"], 3)) == (0.05, 0.05)
+    assert not compare_methods([make_record("few-shot", 5, [0.9]), make_record("network", 5, [0.95])], "network")
 
 
 def test_only_clear_wins_are_named():

@@ -1,14 +1,14 @@
 """Accuracy over the number of examples per class, of this package, of the paper, and of networks.
 
-A draw of a set has training and test images. All methods see the same ones. A task is a draw with a number of training
-images per class; tasks are measured in processes, each with a single thread. The networks need the extra ``deep``.
+A draw of a set has training and test images. All methods see the same ones. Tasks are measured in processes, each with
+a single thread. The networks need the extra ``deep``.
 """
 
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -88,14 +88,16 @@ def measure_recognitions(
 ) -> Iterator[tuple[Recognition, int, Measurement, float]]:
     """Measure each missing method in its draw; yield also the number of the draw and the time of the measurement.
 
-    The features of the pretrained network do not depend on the number of training images, so all of them are one task.
+    A task measures one kind of methods on a draw of a set. The networks, which take longest, come last.
     """
     from joblib import Parallel, delayed
 
-    groups = group_by(
-        sorted(missing, key=lambda each: (each[1], list(SETS).index(each[0].dataset), -each[0].n_train)),
-        lambda each: (each[1], each[0].dataset, each[0].method == "pretrained" or each[0].n_train),
-    )
+    def place(each: tuple[Recognition, int]) -> tuple[int, int, int]:
+        recognition, draw = each
+        kind = _KINDS.get(recognition.method, 0)
+        return min(kind, 1), draw, 3 * list(SETS).index(recognition.dataset) + kind
+
+    groups = group_by(sorted(missing, key=place), place)
     work = (
         delayed(_measure_group)([recognition for recognition, _ in group], group[0][1], seed, mnist, list(fonts))
         for group in groups
@@ -111,7 +113,7 @@ def _measure_group(
     """Measure the methods of a task."""
     from threadpoolctl import threadpool_limits
 
-    images = _draw_again(group[0].dataset, seed, draw, mnist, fonts)
+    images = _DrawnImages(draw_set(group[0].dataset, seed, draw, mnist, fonts))
     tasks: dict[int, _Task] = {}
     measured = []
     with threadpool_limits(1), warnings.catch_warnings():
@@ -132,23 +134,12 @@ class _DrawnImages:
         self.draw = draw
 
     @cached_property
-    def pretrained(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Features of the training images (classes, n, features) and of the test images (m, features)."""
+    def pretrained(self) -> tuple[NDArray[np.float32], NDArray[np.float32], float]:
+        """Features of training images (classes, n, features) and test images (m, features), and seconds per image."""
+        began = time.perf_counter()
         train, test = (networks.pretrained_features(some.reshape(-1, *some.shape[2:])) for some in self.draw)
-        return train.reshape(*self.draw.train.shape[:2], -1), test
-
-
-@lru_cache(maxsize=1)
-def _keep(name: str, seed: int, draw: int) -> list[_DrawnImages]:
-    return []
-
-
-def _draw_again(name: str, seed: int, draw: int, mnist: datasets.Mnist | None, fonts: list[Font]) -> _DrawnImages:
-    """Draw a set, unless it is the last one that this process has drawn."""
-    kept = _keep(name, seed, draw)
-    if not kept:
-        kept.append(_DrawnImages(draw_set(name, seed, draw, mnist, fonts)))
-    return kept[0]
+        seconds = (time.perf_counter() - began) / (len(train) + len(test))
+        return train.reshape(*self.draw.train.shape[:2], -1), test, seconds
 
 
 # ---------------------------------------------------------------- methods
@@ -177,10 +168,20 @@ class _Task:
     def compute(self, method: str) -> NDArray[Any]:
         """Return the predicted labels (n,), or the probabilities (n, classes), of the test images."""
         if method not in self._found:
+            for needed in _NEEDED.get(method, ()):
+                self.compute(needed)  # before the time of the method itself begins
             began = time.perf_counter()
             self._found[method] = METHODS[method](self)
-            self.seconds.setdefault(method, time.perf_counter() - began)
+            self.seconds[method] = time.perf_counter() - began + self._extra_seconds(method)
         return self._found[method]
+
+    def _extra_seconds(self, method: str) -> float:
+        """Return the time of what the method shares with others."""
+        if method == "product":
+            return self.seconds["few-shot"] + self.seconds["whitened network"]
+        if method == "pretrained":
+            return self.drawn.pretrained[2] * (len(self.labels) + len(self.truth))
+        return 0.0
 
     def fit_predict(self, model: Any, images: _Images | None = None) -> NDArray[Any]:
         train, test = images or self.images
@@ -196,7 +197,6 @@ class _Task:
 
     def whitened_network(self) -> Floats:
         """Train the network on whitened frames, with the moments that the few-shot classifier chose."""
-        self.compute("few-shot")
         frames = WhitenedImages(networks.SIDE, moments=self._moments).fit(self.images.train)
         shape = -1, networks.SIDE, networks.SIDE
         whitened = _Images(*(frames.transform(images).reshape(shape) for images in self.images))
@@ -206,16 +206,14 @@ class _Task:
         return networks.train(images.train, self.labels, variants, seed=self.seed)(images.test)
 
     def product(self) -> Floats:
-        parts = [self.compute(method) for method in ("few-shot", "whitened network")]
-        self.seconds["product"] = self.seconds["few-shot"] + self.seconds["whitened network"]
-        return np.asarray(parts[0] * parts[1])
+        return np.asarray(self.compute("few-shot") * self.compute("whitened network"))
 
     def pretrained(self) -> NDArray[Any]:
         """Train a linear classifier on the features of a network."""
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import StandardScaler
 
-        train, test = self.drawn.pretrained
+        train, test, _ = self.drawn.pretrained
         chosen = train[:, : self.n_train].reshape(-1, train.shape[-1])
         return self.fit_predict(make_pipeline(StandardScaler(), _make_svm()), _Images(chosen, test))
 
@@ -274,3 +272,8 @@ METHODS: dict[str, Callable[[_Task], NDArray[Any]]] = {
 """The methods, in the order of the report."""
 
 _OF_NETWORKS = ("network", "whitened network", "product", "pretrained")
+_KINDS = {"network": 1, "whitened network": 1, "product": 1, "pretrained": 2}  # others are of the kind 0
+_NEEDED = {
+    "whitened network": ("few-shot",),
+    "product": ("few-shot", "whitened network"),
+}  # the methods whose results a method uses

@@ -5,8 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from radoncdt._typing import Floats
-
 __all__ = [
     "METHOD_LABELS",
     "SET_LABELS",
@@ -18,7 +16,7 @@ __all__ = [
 ]
 
 Record = Mapping[str, Any]
-"""A method on a set: dataset, n_train, method, accuracies (one per draw), mean, standard_error, seconds."""
+"""A method on a set: dataset, n_train, method, accuracies by draw, mean, standard_error, seconds."""
 
 SET_LABELS = {
     "digits": "Ten digits: rotation ±57°, scale 0.75 to 1.25, shear ±5°",
@@ -53,7 +51,7 @@ def list_records(outcome: Any) -> list[dict[str, Any]]:
             "mean": summary.mean,
             "standard_error": summary.standard_error,
             "seconds": outcome.recognition_seconds[summary.measurand],
-            "accuracies": list(outcome.accuracies[summary.measurand].values()),
+            "accuracies": outcome.accuracies[summary.measurand],
         }
         for summary in outcome.recognitions
     ]
@@ -84,16 +82,21 @@ def _format_accuracy(mean: float, error: float | None) -> str:
 
 
 def compare_methods(records: Sequence[Record], other: str, ours: str = "few-shot") -> list[dict[str, Any]]:
-    """Compare two methods on the same draws: the mean difference, other minus ours, and its standard error."""
-    found = {(r["dataset"], r["n_train"], r["method"]): np.array(r["accuracies"]) for r in records}
+    """Compare two methods on their common draws, if there are at least two.
+
+    The result has the mean difference, other minus ours, and its standard error.
+    """
+    found = {(r["dataset"], r["n_train"], r["method"]): r["accuracies"] for r in records}
     compared = []
     for dataset, n_train, method in found:
-        if method == ours and (dataset, n_train, other) in found:
-            differences: Floats = found[dataset, n_train, other] - found[dataset, n_train, ours]
-            error = float(differences.std(ddof=1) / np.sqrt(len(differences))) if len(differences) > 1 else 0.0
-            compared.append(
-                {"dataset": dataset, "n_train": n_train, "difference": float(differences.mean()), "error": error}
-            )
+        if method != ours or (dataset, n_train, other) not in found:
+            continue
+        theirs, own = found[dataset, n_train, other], found[dataset, n_train, ours]
+        differences = np.array([theirs[draw] - own[draw] for draw in own if draw in theirs])
+        if len(differences) > 1:
+            error = float(differences.std(ddof=1) / np.sqrt(len(differences)))
+            difference = float(differences.mean())
+            compared.append({"dataset": dataset, "n_train": n_train, "difference": difference, "error": error})
     return compared
 
 

@@ -170,11 +170,11 @@ class _Search(Protocol):
 
 def _search_features(templates: list[NDArray[np.float32]], n_jobs: int | None) -> _Search:
     """Search for the nearest features of the paper."""
-    features = max_nrcdt(templates, n_jobs=n_jobs)
+    features = max_nrcdt(templates, directions="equispaced", n_jobs=n_jobs)
     squares = (features**2).sum(axis=1)
 
     def search(queries: list[NDArray[np.float32]]) -> NDArray[np.intp]:
-        distances = squares - 2 * max_nrcdt(queries, n_jobs=n_jobs) @ features.T
+        distances = squares - 2 * max_nrcdt(queries, directions="equispaced", n_jobs=n_jobs) @ features.T
         nearest: NDArray[np.intp] = np.argsort(distances, axis=1, kind="stable")[:, :N_SHOWN]
         return nearest
 

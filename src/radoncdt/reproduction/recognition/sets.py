@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt import datasets
+from radoncdt._validation import ArgumentValueError
 from radoncdt.datasets.affine import move
 from radoncdt.datasets.fonts import Font, glyphs
 from radoncdt.datasets.mnist import choose_mnist
+from radoncdt.matching import Plausible, affine_distances
 
 __all__ = ["MAPS", "SETS", "Draw", "draw_set"]
 
@@ -21,6 +23,7 @@ MAX_TRAIN = 50  # training images per class
 N_TEST = 50  # test images per class; of the capitals, half as many
 DIGIT_CANVAS = 48  # pixels; a digit of 28 pixels stays inside
 CAPITAL_SIZE, CAPITAL_CANVAS = 44, 80  # pixels
+_ALIKE = 0.015  # median distance of the capitals of two fonts that count as one family, such as a narrow one
 SYMBOL_SIZE = 128  # pixels, half of the canvas on which the symbols are distorted
 
 _NEAR = datasets.AffineDistribution(scale=(0.75, 1.25), rotation=float(np.degrees(1)), shear=5, shift=2)
@@ -66,17 +69,31 @@ def _draw_digits(maps: str, rng: np.random.Generator, mnist: datasets.Mnist | No
 
 
 def _draw_capitals(rng: np.random.Generator, _: datasets.Mnist | None, fonts: list[Font]) -> Draw:
-    """Draw capitals. The families of the fonts of training images are not those of test images."""
-    families = rng.permutation(sorted({font.family for font in fonts}))
-    seen = set(families[: len(families) // 2].tolist())
-    sources = [[font for font in fonts if (font.family in seen) == is_seen] for is_seen in (True, False)]
-    drawn = {font.name: _draw_alphabet(font) for font in fonts}
+    """Draw capitals. The fonts of training images are of other groups of families than those of test images."""
+    drawn = [_draw_alphabet(font) for font in fonts]
+    groups = group_fonts(fonts, drawn)
+    if groups.max(initial=0) < 1:
+        raise ArgumentValueError("fonts", f"must have fonts of at least two different families, got {len(fonts)} fonts")
+    order = rng.permutation(groups.max() + 1)
+    seen = np.isin(groups, order[: len(order) // 2])
     parts: list[list[NDArray[np.float32]]] = [[], []]
     for letter in range(26):
-        for part, some, n in zip(parts, sources, (MAX_TRAIN, N_TEST // 2)):
-            chosen = [some[k] for k in _shuffle(len(some), n, rng)]
-            part.append(_move(np.stack([drawn[font.name][letter] for font in chosen]), "any", rng))
+        for part, some, n in zip(parts, (np.flatnonzero(seen), np.flatnonzero(~seen)), (MAX_TRAIN, N_TEST // 2)):
+            chosen = some[_shuffle(len(some), n, rng)]
+            part.append(_move(np.stack([drawn[k][letter] for k in chosen]), "any", rng))
     return Draw(np.array(parts[0]), np.array(parts[1]))
+
+
+def group_fonts(fonts: list[Font], drawn: list[list[NDArray[np.float32]]]) -> NDArray[np.intp]:
+    """Return the group of each font: those of one family, or of families whose capitals are nearly affine copies."""
+    from scipy.sparse.csgraph import connected_components
+
+    families = np.array([font.family for font in fonts])
+    letters = [[alphabet[k] for alphabet in drawn] for k in range(26)]
+    limits = Plausible(reflections=False)
+    distances = np.median([affine_distances(same, limits=limits) for same in letters], axis=0)
+    near = (families[:, None] == families) | (distances < _ALIKE)
+    return np.asarray(connected_components(near, directed=False)[1], np.intp)
 
 
 def _shuffle(n: int, count: int, rng: np.random.Generator) -> NDArray[np.intp]:

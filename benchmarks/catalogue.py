@@ -152,7 +152,7 @@ def _rank_nearest(snapshot: Snapshot, index: StoredIndex, query: Query) -> dict[
     descriptor = query.shape.descriptor.astype(np.float32)
     distances, numbers, _ = index.find_nearest(snapshot, descriptor, MIN_FITTED, limits=DEFAULT_LIMITS, n_jobs=1)
     begin = time.perf_counter()
-    scores = score_entries(snapshot, query.shape, DEFAULT_LIMITS, distances, numbers, 1)[1]
+    scores = score_entries(snapshot, query.shape, DEFAULT_LIMITS, distances, numbers, 1)[2]
     ranked = numbers[np.argsort(scores, kind="stable")].tolist()
     found = {"line fits": (ranked, time.perf_counter() - begin)}
     for side, window in FRAMES:

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 from radoncdt import AffineNeighborsClassifier, FewShotClassifier, MapPrior, PointCloud, datasets, push_forward
+from radoncdt.estimators.few_shot import _hold_out
 from radoncdt.matching.votes import Voters
 from radoncdt.measures import Batch
 
@@ -263,3 +264,11 @@ class FewShotOfRows(OfRows, FewShotClassifier):
 @pytest.mark.parametrize(("estimator", "check"), [*list_checks(FewShotOfRows(n_angles=4, n_levels=5, frame_size=8))])
 def test_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)
+
+
+def test_a_few_classes_with_two_examples_suffice_for_a_choice():
+    codes = np.concatenate([np.arange(1000), np.arange(5)])
+    held_out = _hold_out(codes)
+    assert_array_equal(held_out, [0, 1, 2, 3, 4, 1000, 1001, 1002, 1003, 1004])
+    assert len(_hold_out(np.arange(1000))) == 0
+    assert len(_hold_out(np.repeat(np.arange(200), 2))) == 150

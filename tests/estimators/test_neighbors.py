@@ -163,3 +163,14 @@ def test_invalid_calls_are_refused(drawn):
         AffineNeighborsClassifier(weights="none").fit(entries, labels)
     with pytest.raises(ValueError, match=r"`X\[0\]` must have mass"):
         model.kneighbors(np.zeros((1, 3, 4)))
+
+
+def test_refinement_that_is_set_later_takes_effect_at_the_next_fit():
+    images = list(np.random.default_rng(0).random((8, 12, 12)))
+    model = AffineNeighbors(2).fit(images)
+    expected = model.kneighbors(images)
+    for found, before in zip(model.set_params(refine=6).kneighbors(images), expected):
+        assert_array_equal(found, before)
+    refined = model.fit(images).kneighbors(images)
+    for found, before in zip(model.set_params(refine=None).kneighbors(images), refined):
+        assert_array_equal(found, before)

@@ -183,7 +183,7 @@ def _score(snapshot: Snapshot, shape: Shape, number: int) -> float:
     distances = compute_distances(moving, entry, DEFAULT_LIMITS, 1)[0]
     if not np.isfinite(distances[0]):
         return np.inf
-    return float(score_entries(snapshot, shape, DEFAULT_LIMITS, distances, np.array([number]), 1)[1][0])
+    return float(score_entries(snapshot, shape, DEFAULT_LIMITS, distances, np.array([number]), 1)[2][0])
 
 
 def _find_nearest(snapshot: Snapshot, index: StoredIndex, shape: Shape) -> Iterator[int]:

@@ -171,7 +171,7 @@ def find_matches(
         prior=prior,
         n_jobs=n_jobs,
     )
-    fits, scores = score_entries(snapshot, query.shape, limits, distances, numbers, n_jobs, prior=prior)
+    fits, distances, scores = score_entries(snapshot, query.shape, limits, distances, numbers, n_jobs, prior=prior)
     best = np.argsort(scores, kind="stable")[:top].tolist()
     chosen = numbers[best].tolist()
     entries = {entry.id: entry for entry in snapshot.entries(chosen)}
@@ -197,10 +197,10 @@ def score_entries(
     n_jobs: int | None,
     *,
     prior: MapPrior = PRIORS["any"],
-) -> tuple[list[LineFit], Floats]:
-    """Fit the lines of a query to some entries at given distances, and return the fits and the scores.
+) -> tuple[list[LineFit], Floats, Floats]:
+    """Fit the lines of a query to some entries at given distances, and return the fits, the distances and the scores.
 
-    The distances contain the prices of the maps.
+    With a prior, the distances that are returned contain the prices of the maps that fit best.
     """
     order = np.argsort(numbers)
     entries, thumbnails = snapshot.descriptors(numbers[order]), snapshot.thumbnails(numbers.tolist())
@@ -220,13 +220,18 @@ def score_entries(
         fits[order[k]] = fit_lines(registration, query.points, targets, size, limits, penalties)
 
     _threads.for_each(fit, range(len(numbers)), _threads.count_workers(n_jobs, _FIT_WORK * len(numbers)))
-    return fits, np.array([fit.misfit for fit in fits]) + _DISTANCE_WEIGHT * distances
+    if prior.prices:
+        distances = np.array([_price_distance(fit.registration, prior) for fit in fits])
+    return fits, distances, np.array([fit.misfit for fit in fits]) + _DISTANCE_WEIGHT * distances
+
+
+def _price_distance(registration: Registration, prior: MapPrior) -> float:
+    return float(np.hypot(registration.distance, np.sqrt(price_map(registration.matrix, prior))))
 
 
 def _compute_penalty(registration: Registration, prior: MapPrior) -> float:
     """Return how much the price of a map adds to the score: nothing at all if it has none."""
-    priced = np.hypot(registration.distance, np.sqrt(price_map(registration.matrix, prior)))
-    return _DISTANCE_WEIGHT * float(priced - registration.distance)
+    return _DISTANCE_WEIGHT * (_price_distance(registration, prior) - registration.distance)
 
 
 def compute_prominence(score: float, scores: Floats) -> float:

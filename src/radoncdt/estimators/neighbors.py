@@ -53,7 +53,7 @@ class Neighbors(ImageEstimator):
             similarity=self.similarity,
             reflections=self.reflections,
         )
-        self._prior = read_prior(self.prior)
+        self._prior, self._refine = read_prior(self.prior), self.refine
         self._frame = Frame.read(self.frame_size, None)
         if self.refine is not None:
             _validation.check_count(self.refine, "refine", 1)
@@ -69,10 +69,10 @@ class Neighbors(ImageEstimator):
         X = join_descriptors(X)
         if not isinstance(X, Descriptors):
             batch = read_measures(self._read(X, reset=reset))
-            if self.refine is None:
+            if self._refine is None:
                 return describe_batch(batch, settings, self.n_jobs)
             return Framed.describe(batch, settings, self._frame, self.n_jobs)
-        if self.refine is not None:
+        if self._refine is not None:
             raise ArgumentTypeError("X", "must be images if `refine` is given, because descriptors have no pixels")
         if len(X) == 0:
             raise ArgumentValueError("X", "must hold at least one descriptor, got none")
@@ -113,9 +113,9 @@ class Neighbors(ImageEstimator):
         if k > there:
             others = " other" if X is None else ""
             raise ArgumentValueError("n_neighbors", f"must be at most {there}, the number of{others} entries, got {k}")
-        if self.refine is not None and k > self.refine:
-            raise ArgumentValueError("n_neighbors", f"must be at most `refine`, {self.refine}, got {k}")
-        n_found = k if self.refine is None else min(self.refine, there)
+        if self._refine is not None and k > self._refine:
+            raise ArgumentValueError("n_neighbors", f"must be at most `refine`, {self._refine}, got {k}")
+        n_found = k if self._refine is None else min(self._refine, there)
         queries = self._queries(X)
         described = queries.descriptors if isinstance(queries, Framed) else queries
         distances, indices = self._index.nearest(described, n_found, self.n_jobs, exclude_self=X is None)

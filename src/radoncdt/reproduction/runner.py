@@ -36,7 +36,7 @@ from radoncdt.reproduction.recognition.omniglot import (
 )
 from radoncdt.reproduction.recognition.sets import MAX_TRAIN, N_TEST
 from radoncdt.reproduction.robustness import Trial
-from radoncdt.reproduction.store import RunStore, describe_setup, digest_fonts
+from radoncdt.reproduction.store import RunStore, describe_setup, digest_fonts, hash_networks
 from radoncdt.reproduction.tables import TABLES, Variant, find_printed, list_variants
 
 __all__ = ["MORE_PARTS", "PARTS", "Choice", "Outcome", "Run", "prepare"]
@@ -212,7 +212,8 @@ class Run:
         if "few-shot" in choice.parts:
             self.fonts = datasets.list_fonts()
             self.recognitions = few_shot.list_recognitions((1, 5) if choice.quick else few_shot.SIZES)
-            self.setup |= {"fonts": digest_fonts(self.fonts), **networks.find_versions()}
+            self.setup |= {"fonts": digest_fonts(self.fonts), "network sources": hash_networks()}
+            self.setup |= networks.find_versions()
         self.store = RunStore(folder, self.setup)
         chosen: dict[str, Any] = {"angles": choice.angles, "sizes": choice.sizes, "mnist": mnist}
         tables = [table for name, table in TABLES.items() if name in choice.parts]

@@ -12,7 +12,7 @@ import hashlib
 import json
 import platform
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from importlib.metadata import version
@@ -29,7 +29,7 @@ from radoncdt.reproduction.recognition import networks
 from radoncdt.reproduction.recognition.few_shot import Recognition
 from radoncdt.reproduction.robustness import Trial
 
-__all__ = ["FILE_NAME", "RunStore", "describe_setup", "digest_fonts", "find_modules", "hash_code"]
+__all__ = ["FILE_NAME", "RunStore", "describe_setup", "digest_fonts", "find_modules", "hash_code", "hash_networks"]
 
 FILE_NAME = "runs.jsonl"  # in the folder of the report
 
@@ -39,7 +39,7 @@ _KINDS: dict[str, type[Measurand]] = {
     "recognition": Recognition,
 }  # types of measurands by the key of a line
 _LIBRARIES = ("numpy", "scipy", "scikit-learn")
-_OPTIONAL = {"digits", "fonts", *baselines.LIBRARIES.values(), *networks.PACKAGES}
+_OPTIONAL = {"digits", "fonts", *baselines.LIBRARIES.values(), *networks.REQUIREMENTS}
 """Entries of a set-up that only some measurements depend on."""
 _MEASURING = tuple(
     f"radoncdt.reproduction.{name}" for name in ("protocol", "robustness", "recognition.few_shot")
@@ -71,18 +71,27 @@ def digest_fonts(fonts: Sequence[datasets.Font]) -> str:
 
 @cache
 def _hash_measuring_code() -> str:
-    return hash_code(_MEASURING, Path(radoncdt.__file__).parent)[:16]
+    return hash_code(_MEASURING, Path(radoncdt.__file__).parent, without=[networks.__name__])[:16]
 
 
-def hash_code(modules: Sequence[str], package: Path) -> str:
-    """Hash modules and all modules of the package that they import, without comments and docstrings."""
+@cache
+def hash_networks() -> str:
+    """Hash the code of the networks, on which few measurements depend."""
+    return hash_code([networks.__name__], Path(radoncdt.__file__).parent)[:16]
+
+
+def hash_code(modules: Sequence[str], package: Path, without: Collection[str] = ()) -> str:
+    """Hash modules and all modules of the package that they import, without comments and docstrings.
+
+    The modules in `without`, and what only they import, are left out.
+    """
     digest = hashlib.sha256()
-    for name, code in sorted(find_modules(modules, package).items()):
+    for name, code in sorted(find_modules(modules, package, without).items()):
         digest.update(f"{name} {ast.dump(code)}\n".encode())
     return digest.hexdigest()
 
 
-def find_modules(modules: Sequence[str], package: Path) -> dict[str, ast.Module]:
+def find_modules(modules: Sequence[str], package: Path, without: Collection[str] = ()) -> dict[str, ast.Module]:
     """Find modules and all modules in the folder of the package that they import, directly or indirectly.
 
     Imports are read from the source, including those inside functions. Importing a module does not count as importing
@@ -93,7 +102,7 @@ def find_modules(modules: Sequence[str], package: Path) -> dict[str, ast.Module]
     while missing:
         name = missing.pop()
         path = _find_file(name, package)
-        if path is not None and name not in found:
+        if path is not None and name not in found and name not in without:
             found[name] = _CodeOnly().visit(ast.parse(path.read_bytes()))
             missing += _list_imports(found[name], package)
     return found

@@ -78,7 +78,7 @@ def test_networks_are_listed_only_if_they_are_installed(monkeypatch):
 def test_measurements_depend_on_what_they_use():
     assert Recognition("digits", 1, "pixels").requirements == {"digits"}
     assert Recognition("capitals", 1, "few-shot").requirements == {"fonts"}
-    assert Recognition("symbols", 1, "network").requirements == set(networks.PACKAGES)
+    assert Recognition("symbols", 1, "network").requirements == set(networks.REQUIREMENTS)
     assert set(few_shot._VARIANTS) == set(sets.SETS)
 
 

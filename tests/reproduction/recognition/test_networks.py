@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from radoncdt import datasets
 from radoncdt._extras import MissingExtraError
 from radoncdt.reproduction.recognition import networks
 
@@ -34,7 +35,21 @@ def test_a_network_learns_and_repeats_itself():
     assert (first.argmax(axis=1) == truth).mean() >= 0.9
 
 
-def test_training_takes_longer_with_more_examples():
-    steps = list(networks.N_STEPS.items())
-    assert steps == sorted(steps)
-    assert steps[0][0] == 1
+def test_variants_keep_their_ink():
+    torch = pytest.importorskip("torch")
+    images = networks._prepare(datasets.load_mnist().images[::250].astype(np.float32))
+    generator = torch.Generator().manual_seed(0)
+    for variants in (networks.NEAR, networks.TURNED, networks.WHITENED):
+        varied = torch.cat([networks._vary(images, variants, generator, unchanged=0.0) for _ in range(20)])
+        assert varied.shape == (20 * len(images), 1, networks.SIDE, networks.SIDE)
+        border = torch.cat([varied[..., [0, -1], :].flatten(1), varied[..., [0, -1]].flatten(1)], dim=1)
+        assert border.mean() < 0.1 * varied.mean()  # little ink is cut off
+
+
+def test_images_are_cropped_to_their_ink():
+    pytest.importorskip("torch")
+    image = np.zeros((40, 60), np.float32)
+    image[10:30, 5:15] = 3
+    first, second = networks._prepare(np.stack([image, np.roll(image, (4, 30), axis=(0, 1))]))
+    np.testing.assert_allclose(first, second)
+    assert first.max() == 1

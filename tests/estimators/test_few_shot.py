@@ -82,6 +82,7 @@ def test_other_moments_are_consulted_about_uncertain_images_only(digits):
     batch = Batch.read(images[1::2])
     certain = alone.decide(batch, 1).probabilities.max(axis=1) >= 0.9
     assert 0 < certain.sum() < len(certain)
+    assert both._voters.certain == 0.9
     decisions = both._voters.decide(batch, 1)
     assert_array_equal(decisions.rounds[1].numbers, np.flatnonzero(~certain))
     assert_array_equal(decisions.probabilities[certain], alone.decide(batch, 1).probabilities[certain])
@@ -94,7 +95,7 @@ def test_similar_fourier_magnitudes_add_to_the_vote(digits):
     found = model._voters.decide(Batch.read(images[::10]), 1).rounds[0].found
     own = found.pairs[:, 0] == found.pairs[:, 1]
     assert (found.features[3, own] < found.features[3, ~own].min()).all()
-    assert model.fourier_ == 0.2
+    assert model.fourier_ == 0.5
 
 
 def test_results_depend_neither_on_the_batch_nor_on_threads(digits):

@@ -63,8 +63,9 @@ def test_capitals_are_recognised_less_well():
         affine_distances(*drawn, limits=limits).argmin(axis=1) == np.arange(26)
         for drawn in (capitals, [even_ink(each) for each in capitals])
     )
-    assert before.sum() == pytest.approx(20, abs=1)
-    assert after.sum() == pytest.approx(15, abs=1)
+    assert (
+        after.sum() + 2 < before.sum()
+    )  # 15 and 20 in the versions of the document; they depend on how fonts are drawn
 
 
 def test_affine_maps_of_an_image_are_maps_of_the_result(characters):

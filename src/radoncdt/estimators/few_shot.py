@@ -33,14 +33,14 @@ _MAX_HELD_OUT = 150  # training images that are classified by the others, at mos
 _MIN_HELD_OUT = 4  # with fewer of them nothing is chosen
 _QUERIES_PER_CHUNK = 256  # images whose distances to all examples are kept at a time
 _MIN_GAIN = 2.0  # standard errors by which reflections or robust moments must be better than the simplest choice
-_CERTAIN = 0.9  # probability of a class from which on the moments that come second are not consulted
+_CERTAIN = 0.9  # probability of a class from which on the moments that come second need not be consulted
 _MARGIN_WEIGHT = 0.1  # weight of the margin beside the accuracy in the choice of a prior
 
 # Values that are tried, from the simplest to the others.
 _ASPECTS, _ROTATIONS = (0.0, 0.002, 0.006, 0.02), (0.0, 0.003, 0.01, 0.03)
 _BENT_ASPECTS, _BENT_ROTATIONS = (0.0, 0.1, 0.3, 1.0), (0.0, 0.1, 0.3, 1.0)
 _BETAS = (DEFAULT_BETA, 2.0, 3.5, 8.0)
-_FOURIERS = (DEFAULT_FOURIER, 0.0, 0.5)
+_FOURIERS = (0.2, 0.0, DEFAULT_FOURIER)
 
 
 class Evidence(NamedTuple):
@@ -370,7 +370,10 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         return (same < other) + _MARGIN_WEIGHT * np.clip(np.log(other / same), -1, 1)
 
     def _choose_votes(self, views: tuple[Examples, ...], held_out: NDArray[np.intp]) -> Voters:
-        """Choose the prices of maps and the weights of votes by the likelihood of held-out examples."""
+        """Choose the prices of maps and the weights of votes by the likelihood of held-out examples.
+
+        The other moments are consulted about all images if, about uncertain ones only, they would correct fewer errors.
+        """
         prior = views[0].prior
         if not len(held_out):
             return Voters(views, prior)
@@ -380,11 +383,13 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
             priors = [replace(prior, bent_aspect=aspect, bent_rotation=rotation) for aspect, rotation in prices]
         found = [view.compare(view.framed[held_out], self.n_jobs, exclude=held_out) for view in views]
         own = np.arange(len(held_out)), views[0].codes[held_out]
-        every = [
-            Voters(views, each, beta, weight, _CERTAIN) for weight in _FOURIERS for beta in _BETAS for each in priors
-        ]
+        every = [Voters(views, each, beta, weight) for weight in _FOURIERS for beta in _BETAS for each in priors]
         losses = [-np.log(voters.vote(found, len(held_out))[own]).mean() for voters in every]
-        return every[int(np.argmin(np.round(losses, 9)))]
+        best = every[int(np.argmin(np.round(losses, 9)))]
+        first, both = (best.vote(some, len(held_out)) for some in (found[:1], found))
+        gated = np.where(first.max(axis=1, keepdims=True) >= _CERTAIN, first, both)
+        n_right, n_right_gated = (int((each.argmax(axis=1) == own[1]).sum()) for each in (both, gated))
+        return replace(best, certain=_CERTAIN) if n_right_gated >= n_right else best
 
 
 def _hold_out(codes: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -60,7 +60,7 @@ def even_ink(images: Any, /, *, width: float = 0.4, rounds: int = 2, n_jobs: int
     Returns
     -------
     float32 array, or list of float32 arrays
-        Of the shapes of the images. The largest value of each image is 1.
+        Each result has the shape of its image, and its largest value is 1.
 
     Examples
     --------

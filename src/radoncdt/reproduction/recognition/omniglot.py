@@ -242,7 +242,7 @@ class OneShotFigures:
 
 
 def classify_once(task: OneShotTask, method: str, n_jobs: int | None) -> NDArray[np.intp]:
-    """Return the indices of the training images of the characters that the test images are taken for."""
+    """Return the index of the training image that each test image is assigned to."""
     found: NDArray[Any]
     if method == "mnrcdt":
         options: dict[str, Any] = {"directions": "equispaced", "n_jobs": n_jobs}

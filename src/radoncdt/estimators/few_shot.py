@@ -23,7 +23,7 @@ from radoncdt.matching.plausible import Plausible
 from radoncdt.matching.prior import PRIORS, MapPrior, read_prior
 from radoncdt.matching.registration import Registration
 from radoncdt.matching.settings import ROBUST, DescriptorSettings
-from radoncdt.matching.votes import DEFAULT_BETA, DEFAULT_FOURIER, Decisions, Examples, Voters
+from radoncdt.matching.votes import DEFAULT_BETA, Decisions, Examples, Voters
 from radoncdt.measures import Batch
 
 __all__ = ["Evidence", "FewShotClassifier"]
@@ -40,7 +40,7 @@ _MARGIN_WEIGHT = 0.1  # weight of the margin beside the accuracy in the choice o
 _ASPECTS, _ROTATIONS = (0.0, 0.002, 0.006, 0.02), (0.0, 0.003, 0.01, 0.03)
 _BENT_ASPECTS, _BENT_ROTATIONS = (0.0, 0.1, 0.3, 1.0), (0.0, 0.1, 0.3, 1.0)
 _BETAS = (DEFAULT_BETA, 2.0, 3.5, 8.0)
-_FOURIERS = (0.2, 0.0, DEFAULT_FOURIER)
+_FOURIERS = (0.2, 0.0, 0.5)
 
 
 class Evidence(NamedTuple):

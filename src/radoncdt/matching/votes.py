@@ -24,7 +24,7 @@ from radoncdt.measures import Batch
 __all__ = ["DEFAULT_BETA", "DEFAULT_FOURIER", "Decisions", "Examples", "Voters"]
 
 DEFAULT_BETA = 5.0  # sharpness of the votes
-DEFAULT_FOURIER = 0.5  # weight of the logarithm of the Fourier distance
+DEFAULT_FOURIER = 0.35  # weight of the logarithm of the Fourier distance
 
 _FLOOR = 1e-3  # probability that is shared by all classes, so that none is impossible
 

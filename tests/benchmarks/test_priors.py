@@ -1,6 +1,7 @@
 """The choice of the prices of the named priors."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -61,7 +62,8 @@ def test_accuracies_are_those_of_the_classifier():
     prices = [PRIORS["upright"], PRIORS["any"]]
     found = priors.measure_task(task, Frame.read(28, None), prices, 1)
     for prior, accuracy in zip(prices, found):
-        classifier = FewShotClassifier(prior=prior, n_classes=10, n_jobs=1).fit(task.training, np.arange(10))
+        classifier = FewShotClassifier(prior=prior, moments="exact", n_jobs=1).fit(task.training, np.arange(10))
+        classifier._voters = replace(classifier._voters, fourier=0.0)
         assert (classifier.predict(task.test) == task.answers).mean() == accuracy
     assert 0.6 < found.min() < 1
 

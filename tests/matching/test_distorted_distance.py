@@ -102,7 +102,7 @@ def test_registration_of_a_comparison_leads_to_the_fixed_image():
     turns = np.array([0, 5])
     pairs = np.array([[0, 0], [1, 1]])
     bent = moved.compare(fixed, pairs, turns, 1)
-    found = moved.make_registration(fixed, (1, 1), bent, 1)
-    assert found.distance == bent.distances[1]
+    found = moved.make_registration(fixed, (1, 1), bent.maps[1], 0.25)
+    assert found.distance == 0.25
     shifted = found.matrix @ moved.descriptors.means[1] + found.shift
     assert_allclose(shifted, fixed.descriptors.means[1], atol=6)

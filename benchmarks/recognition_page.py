@@ -51,7 +51,7 @@ def make_summary(records: Records) -> str:
     return make_table(header, [[row[0], *(text.partition(" ")[0] for text in row[1:])] for row in rows])
 
 
-SUMMARISED = ("mnrcdt", "registered", "few-shot", "network")
+SUMMARISED = ("mnrcdt", "registered", "few-shot")
 """The methods in the table of the README."""
 
 TABLES: dict[str, Callable[[Records], str]] = {

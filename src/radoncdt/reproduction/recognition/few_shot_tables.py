@@ -24,7 +24,7 @@ SET_LABELS = {
     "digits": "Ten digits: rotation ±57°, scale 0.75 to 1.25, shear ±5°",
     "turned digits": "Ten digits: any rotation, scales of x and y 0.6 to 1, shear ±20°",
     "capitals": "Capitals of unseen fonts, the same maps",
-    "symbols": "Twelve symbols: any rotation, scales of x and y 0.75 to 1, bent, with specks",
+    "symbols": "Twelve symbols: any rotation, bent, with specks",
 }
 """The titles of the sets."""
 

@@ -153,6 +153,8 @@ def test_characters_of_fonts_are_found(tmp_path, capsys):
     assert "12 characters of DejaVu Sans Book, 3 queries in DejaVu Sans Bold" in printed
     assert "AffineNeighbors(refine=100, frame_size=56)" in printed
     assert len(json.loads((tmp_path / "glyphs.json").read_text())) == 5
+    assert main([*arguments, "--queries", "3", "--out", str(tmp_path), "--jobs", "1"]) == 0
+    assert "5 of 5 measurements are already present" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(

@@ -91,14 +91,18 @@ template <class V>
 RADONCDT_INLINE V multiply_add(V a, V b, V c) {
     [[maybe_unused]] constexpr bool is_float = sizeof(a[0]) == sizeof(float);
 #if defined(__FMA__)
-    static_assert(sizeof(V) == 32 || (sizeof(V) == 64 && !is_float));
+    static_assert(sizeof(V) == 32 || sizeof(V) == 64);
     if constexpr (sizeof(V) == 32 && is_float) {
         return (V)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
     } else if constexpr (sizeof(V) == 32) {
         return (V)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
     } else {
 #if defined(__AVX512F__)
-        return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+        if constexpr (is_float) {
+            return (V)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+        } else {
+            return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+        }
 #endif
     }
 #elif defined(__aarch64__)

@@ -4,7 +4,6 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,7 +18,7 @@ from radoncdt._validation import ArgumentValueError
 from radoncdt.reproduction import baselines, robustness, table1
 from radoncdt.reproduction.measurement import Measurand, Measurement, Summary, group_by, summarise
 from radoncdt.reproduction.protocol import N_FOLDS, PROTOCOLS, SOURCES, Cell, Draw, measure_cells
-from radoncdt.reproduction.recognition import few_shot, networks
+from radoncdt.reproduction.recognition import few_shot, glyph_study, networks, omniglot
 from radoncdt.reproduction.recognition.few_shot import Recognition
 from radoncdt.reproduction.recognition.glyph_study import (
     GLYPH_METHODS,
@@ -31,12 +30,13 @@ from radoncdt.reproduction.recognition.glyph_study import (
 from radoncdt.reproduction.recognition.omniglot import (
     ONE_SHOT_METHODS,
     OneShotFigures,
+    digest_tasks,
     measure_one_shot,
     read_tasks,
 )
 from radoncdt.reproduction.recognition.sets import MAX_TRAIN, N_TEST
 from radoncdt.reproduction.robustness import Trial
-from radoncdt.reproduction.store import RunStore, describe_setup, digest_fonts, hash_networks
+from radoncdt.reproduction.store import Figures, RunStore, describe_setup, digest_fonts, hash_module
 from radoncdt.reproduction.tables import TABLES, Variant, find_printed, list_variants
 
 __all__ = ["MORE_PARTS", "PARTS", "Choice", "Outcome", "Run", "prepare"]
@@ -212,8 +212,16 @@ class Run:
         if "few-shot" in choice.parts:
             self.fonts = datasets.list_fonts()
             self.recognitions = few_shot.list_recognitions((1, 5) if choice.quick else few_shot.SIZES)
-            self.setup |= {"fonts": digest_fonts(self.fonts), "network sources": hash_networks()}
+            self.setup |= {"fonts": digest_fonts(self.fonts), "network sources": hash_module(networks.__name__)}
             self.setup |= networks.find_versions()
+        self.tasks = read_tasks(choice.data, choice.seed) if "omniglot" in choice.parts else []
+        if self.tasks:
+            self.setup |= dict(zip(omniglot.REQUIREMENTS, (hash_module(omniglot.__name__), digest_tasks(self.tasks))))
+        if study := self._glyph_study:
+            numbers = f"{study.n_characters} characters, {study.n_queries} queries, {study.refined} refined"
+            fonts = digest_fonts([study.font, study.query_font])
+            described = hash_module(glyph_study.__name__), f"{numbers}, {study.size} pixels, seed {study.seed}", fonts
+            self.setup |= dict(zip(glyph_study.REQUIREMENTS, described))
         self.store = RunStore(folder, self.setup)
         chosen: dict[str, Any] = {"angles": choice.angles, "sizes": choice.sizes, "mnist": mnist}
         tables = [table for name, table in TABLES.items() if name in choice.parts]
@@ -226,25 +234,40 @@ class Run:
         self.n_recognition_draws = 1 if choice.quick else few_shot.N_DRAWS
         draws = range(self.n_recognition_draws)
         self._recognitions = [(recognition, draw) for recognition in self.recognitions for draw in draws]
-        self.tasks = read_tasks(choice.data, choice.seed) if "omniglot" in choice.parts else []
-        self._glyphs: list[GlyphFigures] = []
-        self._one_shot: list[OneShotFigures] = []
         self._checks: list[table1.Check] = []
         self._seconds: dict[str, float] = {}
-        self.total = len(self._cells) + len(self._trials) + len(self._recognitions)
+        wanted = len(self._cells) + len(self._trials) + len(self._recognitions)
+        self.total = wanted + sum(len(methods) for methods in self._studies.values())
         self.done = self.total - self._count_missing()
+
+    @property
+    def _glyph_study(self) -> GlyphStudy | None:
+        return self.choice.glyphs if "glyphs" in self.choice.parts else None
+
+    @property
+    def _studies(self) -> dict[str, Sequence[str]]:
+        """The methods of the chosen studies that have no random draws."""
+        methods = {"glyphs": GLYPH_METHODS, "omniglot": ONE_SHOT_METHODS}
+        return {part: methods[part] for part in methods if part in self.choice.parts}
+
+    def _list_missing_methods(self, part: str) -> list[str]:
+        methods = self._studies.get(part, ())
+        found = self.store.read_figures(part, methods)
+        return [method for method in methods if method not in found]
 
     def _list_missing(self, wanted: list[tuple[_M, int]]) -> list[tuple[_M, int]]:
         return [place for place in wanted if place not in self.store]
 
     def _count_missing(self) -> int:
         every: list[tuple[Measurand, int]] = [*self._cells, *self._trials, *self._recognitions]
-        return len(self._list_missing(every))
+        methods = sum(len(self._list_missing_methods(part)) for part in self._studies)
+        return len(self._list_missing(every)) + methods
 
     def measure(self, *, n_jobs: int | None = -1, on_progress: OnProgress | None = None) -> None:
         """Measure everything that is missing. The figures do not depend on the number of threads.
 
-        After an interrupt, everything that was measured before it is in the folder.
+        After an interrupt, everything that was measured before it is in the folder. Only Table 1, which takes
+        seconds, is measured again.
         """
         import scipy.linalg  # noqa: F401  # loads its own BLAS, which can be limited only once it is loaded
         from threadpoolctl import threadpool_limits
@@ -273,24 +296,11 @@ class Run:
                 counter.advance(_estimate_cost(trial), f"robustness, {trial.dataset}")
             if recognitions:
                 self._measure_recognitions(recognitions, n_jobs, counter)
-            if "glyphs" in self.choice.parts:
-                with self._time("glyphs"):
-                    self._measure_glyphs(n_jobs, on_progress)
-            if self.tasks:
-                with self._time("omniglot"):
-                    for method in ONE_SHOT_METHODS:
-                        found = measure_one_shot(self.tasks, method, n_jobs=n_jobs, on_progress=on_progress)
-                        self._one_shot.append(found)
+            self._measure_studies(n_jobs, on_progress)
         if "table1" in self.choice.parts:
-            with self._time("table1"):
-                self._checks = table1.check_table1(self.choice.seed)
-
-    @contextmanager
-    def _time(self, step: str) -> Iterator[None]:
-        """Keep the time of a step of which nothing is stored."""
-        before = time.perf_counter()
-        yield
-        self._seconds[step] = time.perf_counter() - before
+            before = time.perf_counter()
+            self._checks = table1.check_table1(self.choice.seed)
+            self._seconds["table1"] = time.perf_counter() - before
 
     def _measure_recognitions(
         self, missing: list[tuple[Recognition, int]], n_jobs: int | None, counter: Counter
@@ -300,13 +310,25 @@ class Run:
             self.store.add(recognition, draw, measurement, seconds)
             counter.advance(_estimate_cost(recognition), f"few-shot, {recognition.dataset}, draw {draw + 1}")
 
-    def _measure_glyphs(self, n_jobs: int | None, on_progress: OnProgress | None) -> None:
-        study = self.choice.glyphs
-        if study is not None:
-            drawn = draw_glyphs(study)
-            for method in GLYPH_METHODS:
-                found = measure_glyphs(study, drawn, method, n_jobs=n_jobs, on_progress=on_progress)
-                self._glyphs.append(found)
+    def _measure_studies(self, n_jobs: int | None, on_progress: OnProgress | None) -> None:
+        """Measure the studies that have no random draws, method by method."""
+        study, missing, before = self._glyph_study, self._list_missing_methods("glyphs"), time.perf_counter()
+        drawn = draw_glyphs(study) if study and missing else None
+        measured: Iterator[Figures]
+        if study and drawn:
+            measured = (measure_glyphs(study, drawn, m, n_jobs=n_jobs, on_progress=on_progress) for m in missing)
+            before = self._keep_figures("glyphs", measured, before)
+        missing = self._list_missing_methods("omniglot")
+        measured = (measure_one_shot(self.tasks, m, n_jobs=n_jobs, on_progress=on_progress) for m in missing)
+        self._keep_figures("omniglot", measured, before)
+
+    def _keep_figures(self, part: str, measured: Iterator[Figures], began: float) -> float:
+        """Add figures to the store; return the time at which they are all there."""
+        for figures in measured:
+            now = time.perf_counter()
+            self.store.add_figures(part, figures, now - began)
+            began = now
+        return began
 
     def _list_tasks(self) -> list[tuple[int, list[Cell]]]:
         """List draws and cells of one table and protocol, the first draw of all tables first.
@@ -334,6 +356,8 @@ class Run:
         for measurand, draw in wanted:
             step = _name_step(measurand)
             seconds[step] = seconds.get(step, 0.0) + self.store.read_seconds(measurand, draw)
+        studies = {part: self.store.read_figures(part, methods) for part, methods in self._studies.items()}
+        seconds |= {part: sum(spent for _, spent in figures.values()) for part, figures in studies.items()}
         return Outcome(
             self.choice,
             {"digits_source": self.mnist.source if self.mnist else None, **self.setup},
@@ -343,18 +367,12 @@ class Run:
             [s for recognition in self.recognitions for s in self._summarise(recognition, n=self.n_recognition_draws)],
             self._list_accuracies(),
             self._average_seconds(),
-            self._glyphs,
-            self._one_shot,
+            [figures for figures, _ in studies.get("glyphs", {}).values() if isinstance(figures, GlyphFigures)],
+            [figures for figures, _ in studies.get("omniglot", {}).values() if isinstance(figures, OneShotFigures)],
             self._checks,
             seconds | self._seconds,
-            self._count_missing() + self._count_missing_studies(),
+            self._count_missing() + ("table1" in self.choice.parts and not self._checks),
         )
-
-    def _count_missing_studies(self) -> int:
-        """Count the parts of which nothing is stored, if they were interrupted."""
-        wanted = {"table1": 1, "glyphs": len(GLYPH_METHODS), "omniglot": len(ONE_SHOT_METHODS)}
-        found = {"table1": bool(self._checks), "glyphs": len(self._glyphs), "omniglot": len(self._one_shot)}
-        return sum(wanted[part] - found[part] for part in wanted if part in self.choice.parts)
 
     def _list_accuracies(self) -> dict[Recognition, dict[str, float]]:
         """List the accuracies by draw. Numbers of draws are texts, as the keys of JSON are."""

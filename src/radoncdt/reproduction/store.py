@@ -1,7 +1,8 @@
 """Measurements on disk, so that a second run continues where the first one stopped.
 
-The file `runs.jsonl` has one line per set-up and one line per measurement. Lines are only ever appended, and lines of
-other set-ups stay as they are. Neither an interrupted run nor another seed therefore loses measurements.
+The file `runs.jsonl` has one line per set-up, one line per measurement, and one line per method of a study that is
+measured as a whole. Lines are only ever appended, and lines of other set-ups stay as they are. Neither an interrupted
+run nor another seed therefore loses measurements.
 
 A set-up is everything that decides a figure: the seed, the digits, the versions of the libraries, and the code that
 measures. The code is that of the modules that measure and of all modules of the package that they import.
@@ -17,7 +18,7 @@ from dataclasses import asdict
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import radoncdt
 from radoncdt import _kernels, datasets
@@ -25,11 +26,22 @@ from radoncdt._validation import ArgumentValueError
 from radoncdt.reproduction import baselines
 from radoncdt.reproduction.measurement import Measurand, Measurement
 from radoncdt.reproduction.protocol import Cell
-from radoncdt.reproduction.recognition import networks
+from radoncdt.reproduction.recognition import glyph_study, networks, omniglot
 from radoncdt.reproduction.recognition.few_shot import Recognition
+from radoncdt.reproduction.recognition.glyph_study import GlyphFigures
+from radoncdt.reproduction.recognition.omniglot import OneShotFigures
 from radoncdt.reproduction.robustness import Trial
 
-__all__ = ["FILE_NAME", "RunStore", "describe_setup", "digest_fonts", "find_modules", "hash_code", "hash_networks"]
+__all__ = [
+    "FILE_NAME",
+    "Figures",
+    "RunStore",
+    "describe_setup",
+    "digest_fonts",
+    "find_modules",
+    "hash_code",
+    "hash_module",
+]
 
 FILE_NAME = "runs.jsonl"  # in the folder of the report
 
@@ -38,8 +50,17 @@ _KINDS: dict[str, type[Measurand]] = {
     "trial": Trial,
     "recognition": Recognition,
 }  # types of measurands by the key of a line
+Figures: TypeAlias = GlyphFigures | OneShotFigures
+"""The figures of one method in a study that is measured as a whole, without random draws."""
+_FIGURES: dict[str, tuple[type[Figures], Sequence[str]]] = {
+    "glyphs": (GlyphFigures, glyph_study.REQUIREMENTS),
+    "omniglot": (OneShotFigures, omniglot.REQUIREMENTS),
+}  # types of figures by the key of a line, and the entries of the set-up on which they depend
 _LIBRARIES = ("numpy", "scipy", "scikit-learn")
-_OPTIONAL = {"digits", "fonts", *baselines.LIBRARIES.values(), *networks.REQUIREMENTS}
+_OPTIONAL = {
+    *("digits", "fonts", *baselines.LIBRARIES.values()),
+    *(*networks.REQUIREMENTS, *glyph_study.REQUIREMENTS, *omniglot.REQUIREMENTS),
+}
 """Entries of a set-up that only some measurements depend on."""
 _MEASURING = tuple(
     f"radoncdt.reproduction.{name}" for name in ("protocol", "robustness", "recognition.few_shot")
@@ -75,9 +96,9 @@ def _hash_measuring_code() -> str:
 
 
 @cache
-def hash_networks() -> str:
-    """Hash the code of the networks, on which few measurements depend."""
-    return hash_code([networks.__name__], Path(radoncdt.__file__).parent)[:16]
+def hash_module(name: str) -> str:
+    """Hash the code of a module on which few measurements depend, and of what it imports."""
+    return hash_code([name], Path(radoncdt.__file__).parent)[:16]
 
 
 def hash_code(modules: Sequence[str], package: Path, without: Collection[str] = ()) -> str:
@@ -152,6 +173,7 @@ class RunStore:
         self._setup = dict(setup)
         self._lock = threading.Lock()
         self._runs: dict[tuple[Measurand, int], tuple[Measurement, float]] = {}
+        self._figures: dict[tuple[str, str], tuple[Figures, float]] = {}
         self._known: set[str] = set()
         text = self.path.read_text(encoding="utf-8", errors="replace") if self.path.exists() else ""
         self._read(text)
@@ -167,17 +189,22 @@ class RunStore:
                 for kind in _KINDS.keys() & record.keys():
                     measurand, draw = _KINDS[kind](**record[kind]), int(record["draw"])
                     found = _read_measurement(measurand, record)
-                    if found and record["setup"] == self._hash_setup(measurand)[0]:
+                    if found and record["setup"] == self._hash_setup(measurand.requirements)[0]:
                         self._runs[measurand, draw] = found, float(record["seconds"])
+                for part in _FIGURES.keys() & record.keys():
+                    kind, requirements = _FIGURES[part]
+                    if record["setup"] == self._hash_setup(requirements)[0]:
+                        figures = kind(**record[part])
+                        self._figures[part, figures.method] = figures, float(record["seconds"])
             except (ValueError, TypeError, KeyError):
                 continue
         if text.strip() and not self._known and not '{"setup": '.startswith(text[:10]):
             problem = f"must not contain a file {FILE_NAME} from another program, got {self.path}"
             raise ArgumentValueError("out", f"{problem}; move that file away, or choose another folder")
 
-    def _hash_setup(self, measurand: Measurand) -> tuple[str, dict[str, Any]]:
+    def _hash_setup(self, requirements: Collection[str]) -> tuple[str, dict[str, Any]]:
         """Return the hash of the part of the set-up that a measurement depends on, and that part."""
-        unneeded = _OPTIONAL - measurand.requirements
+        unneeded = _OPTIONAL.difference(requirements)
         setup = {name: value for name, value in self._setup.items() if name not in unneeded}
         setup.setdefault("digits", None)
         return hashlib.sha256(json.dumps(setup, sort_keys=True).encode()).hexdigest()[:16], setup
@@ -192,15 +219,27 @@ class RunStore:
     def add(self, measurand: Measurand, draw: int, measurement: Measurement, seconds: float) -> None:
         """Keep a measurement, and the time that it took."""
         (kind,) = (name for name, type_ in _KINDS.items() if isinstance(measurand, type_))
-        key, setup = self._hash_setup(measurand)
-        record = {kind: asdict(measurand), "draw": draw, **measurement._asdict(), "seconds": round(seconds, 4)}
-        lines = [json.dumps({"setup": key, **record})]
+        record = {kind: asdict(measurand), "draw": draw, **measurement._asdict()}
+        self._write(record, measurand.requirements, seconds)
+        self._runs[measurand, draw] = measurement, seconds
+
+    def add_figures(self, part: str, figures: Figures, seconds: float) -> None:
+        """Keep the figures of one method in a study, and the time that they took."""
+        self._write({part: asdict(figures)}, _FIGURES[part][1], seconds)
+        self._figures[part, figures.method] = figures, seconds
+
+    def _write(self, record: Mapping[str, Any], requirements: Collection[str], seconds: float) -> None:
+        key, setup = self._hash_setup(requirements)
+        lines = [json.dumps({"setup": key, **record, "seconds": round(seconds, 4)})]
         with self._lock:
             if key not in self._known:
                 lines.insert(0, json.dumps({"setup": key, "is": setup}))
             self._append("".join(f"{line}\n" for line in lines))
             self._known.add(key)
-            self._runs[measurand, draw] = measurement, seconds
+
+    def read_figures(self, part: str, methods: Sequence[str]) -> dict[str, tuple[Figures, float]]:
+        """Return the figures of those methods that are done, with the time that each took."""
+        return {method: self._figures[part, method] for method in methods if (part, method) in self._figures}
 
     def read_draws(self, measurand: Measurand, n: int) -> dict[int, Measurement]:
         """Return the measurements in those of the first n draws that are done."""

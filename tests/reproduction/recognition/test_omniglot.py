@@ -10,6 +10,7 @@ from PIL import Image
 from skimage.draw import line
 
 from radoncdt import reproduction
+from radoncdt.reproduction import runner
 from radoncdt.reproduction.recognition import omniglot
 from radoncdt.reproduction.recognition.omniglot import (
     ONE_SHOT_METHODS,
@@ -219,6 +220,39 @@ def test_a_run_reports_the_official_tasks(runs, tmp_path):
     assert '| official | 2 | FewShotClassifier(prior="upright", frame_size=32, window=3) |' in report
     assert "| Omniglot | all_runs.zip |" in report
     assert (tmp_path / "report" / "omniglot.csv").exists()
+
+
+def test_an_interrupted_run_continues(runs, tmp_path, monkeypatch):
+    measured = []
+
+    def measure(tasks, method, **options):
+        measured.append(method)
+        if len(measured) == 3:
+            raise KeyboardInterrupt
+        return measure_one_shot(tasks, method, **options)
+
+    monkeypatch.setattr(runner, "measure_one_shot", measure)
+    choice = reproduction.Choice("omniglot", data=runs)
+    with pytest.raises(KeyboardInterrupt):
+        reproduction.reproduce(tmp_path / "report", choice, n_jobs=1)
+    first = reproduction.prepare(tmp_path / "report", choice, None)
+    assert (first.done, first.total) == (2, 4)
+    assert first.summarise().missing == 2
+    outcome = reproduction.reproduce(tmp_path / "report", choice, n_jobs=1)
+    assert [each.method for each in outcome.one_shot] == list(ONE_SHOT_METHODS)
+    assert measured == [*ONE_SHOT_METHODS[:3], *ONE_SHOT_METHODS[2:]]
+    again = reproduction.reproduce(tmp_path / "report", choice, n_jobs=1)
+    assert again.one_shot == outcome.one_shot
+    assert len(measured) == 5
+
+
+def test_figures_depend_on_the_images(runs, tmp_path):
+    changed = shutil.copytree(runs, tmp_path / "runs")
+    choice = reproduction.Choice("omniglot", data=changed)
+    reproduction.reproduce(tmp_path / "report", choice, n_jobs=1)
+    first, second = (changed / "run01" / "training" / f"class{k:02}.png" for k in (1, 2))
+    first.write_bytes(second.read_bytes())
+    assert reproduction.prepare(tmp_path / "report", choice, None).done == 0
 
 
 def test_a_run_draws_tasks_if_there_are_no_official_ones(background, tmp_path, monkeypatch):

@@ -8,7 +8,6 @@ templates are affine copies of each other count as one, because nothing can tell
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from time import perf_counter, process_time
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,9 +24,11 @@ from radoncdt.datasets.fonts import Font, glyphs, shared_characters
 from radoncdt.estimators import AffineNeighbors
 from radoncdt.matching import DescriptorSettings, Plausible, affine_distances
 from radoncdt.matching.even import even_ink
+from radoncdt.reproduction.recognition.stopwatch import Stopwatch
 
 __all__ = [
     "GLYPH_METHODS",
+    "REQUIREMENTS",
     "GlyphFigures",
     "GlyphStudy",
     "Glyphs",
@@ -42,6 +43,9 @@ MAPS = AffineDistribution(scale=(0.5, 1.0), isotropic=False, rotation=180, shear
 GLYPH_METHODS = ("mnrcdt", "registered", "refined", "even", "even refined")
 """The nearest feature of the paper; the nearest registered template; the same, after the pixels of the first hundred
 have been compared; and the last two for drawings with even ink."""
+
+REQUIREMENTS = ("glyph sources", "glyph study", "glyph fonts")
+"""The entries of a set-up that the figures of glyphs depend on."""
 
 N_SHOWN = 10  # templates that are found for each query
 FRAME = 56  # points along each side of the frame on which pixels are compared
@@ -226,18 +230,16 @@ def measure_glyphs(
     """
     _validation.check_choice(method, "method", GLYPH_METHODS)
     search = _make_search(study, method, drawn.templates, n_jobs)
-    n, found, seconds = len(drawn.queries), [], np.zeros(2)
+    n, found, watch = len(drawn.queries), [], Stopwatch()
     for start in range(0, n, _CHUNK):
         if on_progress:
             on_progress(start, n, method)
-        begin = np.array([perf_counter(), process_time()])
-        found.append(search(drawn.queries[start : start + _CHUNK]))
-        seconds += np.array([perf_counter(), process_time()]) - begin
+        with watch:
+            found.append(search(drawn.queries[start : start + _CHUNK]))
     if on_progress:
         on_progress(n, n, method)
     is_right = compare_found(drawn, np.concatenate(found))
     first, ten = is_right[:, 0], np.any(is_right, axis=1)
-    wall_time, processor_time = (seconds / n).tolist()
     return GlyphFigures(
         study.font.name,
         study.query_font.name,
@@ -247,8 +249,8 @@ def measure_glyphs(
         study.refined if method.endswith("refined") else None,
         *_share(first),
         *_share(ten),
-        wall_time,
-        processor_time,
+        watch.seconds / n,
+        watch.cpu_seconds / n,
         count_threads(n_jobs),
     )
 

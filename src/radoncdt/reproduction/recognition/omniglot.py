@@ -5,13 +5,13 @@ characters, drawn by another person. The 20 official tasks are in the file ``all
 development are drawn in the same way from the images of the background alphabets.
 """
 
+import hashlib
 import io
 import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from time import perf_counter, process_time
 from typing import Any
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
@@ -25,13 +25,16 @@ from radoncdt._threads import count_threads
 from radoncdt._typing import OnProgress
 from radoncdt._validation import ArgumentValueError
 from radoncdt.estimators import AffineNeighbors, FewShotClassifier
+from radoncdt.reproduction.recognition.stopwatch import Stopwatch
 
 __all__ = [
     "N_CHARACTERS",
     "ONE_SHOT_METHODS",
+    "REQUIREMENTS",
     "Archive",
     "OneShotFigures",
     "OneShotTask",
+    "digest_tasks",
     "draw_tasks",
     "measure_one_shot",
     "read_runs",
@@ -43,6 +46,9 @@ N_CHARACTERS = 20
 
 ONE_SHOT_METHODS = ("mnrcdt", "registered", "any", "upright")
 """The nearest feature of the paper; the nearest registered image; and `FewShotClassifier` with two priors."""
+
+REQUIREMENTS = ("omniglot sources", "omniglot data")
+"""The entries of a set-up that the figures of Omniglot depend on."""
 
 FRAME: dict[str, Any] = {"frame_size": 32, "window": 3, "n_classes": N_CHARACTERS}
 """Options of `FewShotClassifier`: the frame was chosen on background alphabets, and all characters are compared."""
@@ -116,6 +122,16 @@ def read_tasks(paths: Sequence[str | os.PathLike[str]], seed: int) -> list[OneSh
         return draw_tasks(paths, _N_BACKGROUND, rng=seed)
     except ArgumentValueError as error:  # the argument of `Choice` has another name
         raise ArgumentValueError("data", error.problem) from None
+
+
+def digest_tasks(tasks: Sequence[OneShotTask]) -> str:
+    """Describe tasks by their number and a hash of their images and answers."""
+    digest = hashlib.sha256()
+    for task in tasks:
+        digest.update(f"{task.name} {task.answers.tolist()} ".encode())
+        for image in (*task.training, *task.test):
+            digest.update(f"{image.shape} ".encode() + image.tobytes())
+    return f"{len(tasks)} {tasks[0].source} tasks, SHA-256 {digest.hexdigest()[:16]}"
 
 
 def read_runs(path: str | os.PathLike[str]) -> list[OneShotTask]:
@@ -282,14 +298,16 @@ def measure_one_shot(
     OneShotFigures
     """
     _validation.check_choice(method, "method", ONE_SHOT_METHODS)
-    accuracies, start, cpu_start = [], perf_counter(), process_time()
+    accuracies, watch = [], Stopwatch()
     for k, task in enumerate(_validation.check_sequence(tasks, "tasks")):
         if on_progress:
             on_progress(k, len(tasks), method)
-        accuracies.append(float((classify_once(task, method, n_jobs) == task.answers).mean()))
-    seconds, cpu_seconds, n = perf_counter() - start, process_time() - cpu_start, len(accuracies)
+        with watch:
+            accuracies.append(float((classify_once(task, method, n_jobs) == task.answers).mean()))
+    n = len(accuracies)
     if on_progress:
         on_progress(n, n, method)
     error = float(np.std(accuracies, ddof=1) / np.sqrt(n)) if n > 1 else 0.0
     mean = float(np.mean(accuracies))
-    return OneShotFigures(tasks[0].source, method, n, mean, error, seconds, cpu_seconds, count_threads(n_jobs))
+    threads = count_threads(n_jobs)
+    return OneShotFigures(tasks[0].source, method, n, mean, error, watch.seconds, watch.cpu_seconds, threads)

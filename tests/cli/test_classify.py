@@ -58,6 +58,14 @@ def test_one_example_is_enough(folder, capsys):
         assert picture.size[0] > 300
 
 
+def test_folders_that_are_no_class_are_named(folder, capsys):
+    save("test/other/x.png", MARKS[0].image())
+    assert run("classify", "train", "test", "--out", "p.csv") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "not counted, because no class has this name: other, with 1 image" in lines
+    assert any(line.startswith("all") and "of    12 right" in line for line in lines)
+
+
 def test_what_was_chosen_is_printed(folder, capsys):
     for k in CHOSEN:
         for turn in (1, 2):

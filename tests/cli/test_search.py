@@ -13,6 +13,7 @@ from marks import MARKS, save, save_marks
 import radoncdt
 from radoncdt import datasets
 from radoncdt.catalogue import Catalogue
+from radoncdt.matching.prior import PRIORS
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +142,8 @@ def test_a_small_catalogue_yields_no_p_values_and_says_why(folder, capsys):
 def test_a_prior_is_passed_on_and_its_missing_p_values_are_explained(in_many, capsys):
     assert run("search", "calibrated.db", "queries", "--prior", "upright", "--report", "found.html", "--top", 3) == 0
     out, err = capsys.readouterr()
-    note = "Searches with a prior have no p-values, because catalogues are calibrated without priors."
+    note = f"Maps have the prices of the prior {PRIORS['upright']}. "
+    note += "Searches with a prior have no p-values, because catalogues are calibrated without priors."
     assert err == f"radoncdt: {note}\n"
     assert "p-value" not in out
     assert note in Path("found.html").read_text("utf-8")

@@ -94,7 +94,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--out", type=Path, default=Path("predictions.csv"), metavar="FILE.csv", help=text)
     text = "write a page with every image and its deciding example, the least certain first"
     group.add_argument("--report", type=Path, metavar="FILE.html", help=text)
-    group.add_argument("--copy-to", type=Path, metavar="DIR", help="copy each file into the folder DIR/CLASS")
+    text = "copy each file into the folder DIR/CLASS; files that are already there stay"
+    group.add_argument("--copy-to", type=Path, metavar="DIR", help=text)
     group.add_argument("--confusion", type=Path, metavar="FILE.png", help="draw the confusion matrix of known classes")
 
 
@@ -207,12 +208,14 @@ def _describe(row: Prediction) -> str:
 
 
 def _print_accuracies(found: Predictions) -> None:
-    """Print the accuracy for each class with known images, and for all together."""
+    """Print the accuracy for each class with known images, and for all together, and name folders that do not count."""
     accuracies = found.accuracies
     if accuracies:
         n_right, n_known = map(sum, zip(*accuracies.values()))
         for name, (right, count) in [*accuracies.items(), ("all", (n_right, n_known))]:
             say(f"{name:30} {right:5} of {count:5} right, {right / count:.3f}")
+        for name, count in found.uncounted.items():
+            say(f"not counted, because no class has this name: {name}, with {format_count(count, 'image')}")
 
 
 def _draw_confusion(path: Path, found: Predictions) -> None:

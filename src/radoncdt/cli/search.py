@@ -101,7 +101,7 @@ def run(options: argparse.Namespace) -> int:
     with Catalogue(options.catalogue) as catalogue:
         note = None
         if options.prior.prices:
-            note = _NO_P_VALUES
+            note = f"Maps have the prices of the prior {options.prior}. {_NO_P_VALUES}"
         elif len(catalogue) and not catalogue.calibrated:
             note = explain_missing_p_values(catalogue, options.catalogue)
         if note is not None:

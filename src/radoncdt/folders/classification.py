@@ -13,7 +13,7 @@ from radoncdt._thumbnails import make_thumbnail
 from radoncdt._typing import OnProgress
 from radoncdt._validation import ArgumentValueError
 from radoncdt.estimators import FewShotClassifier
-from radoncdt.folders.decisions import Classifier, Decision, Ink, choose_judge
+from radoncdt.folders.decisions import Classifier, Decision, Ink, fit_classifier
 from radoncdt.folders.predictions import Prediction, Predictions
 from radoncdt.ink import INK_KINDS, InkError, image_files, read_ink
 
@@ -87,7 +87,7 @@ def classify_folders(
     classes = _check_classes(Path(train), labels, reader.refused, 2 if isinstance(classifier, FewShotClassifier) else 1)
     files, images = list(examples), list(examples.values())
     counter = Counter(on_progress, 1, "comparing the examples")
-    judge = counter.await_result(lambda: choose_judge(classifier, images, labels))
+    fitted = counter.await_result(lambda: fit_classifier(classifier, images, labels))
     counter.advance()
 
     every, rows = list(queries), list[Prediction]()
@@ -96,7 +96,7 @@ def classify_folders(
     for start in range(0, len(every), _PER_CHUNK):
         found = reader.read(every[start : start + _PER_CHUNK], ink, counter)
         thumbnails |= {file: make_thumbnail(image) for file, image in found.items()}
-        decisions = judge.decide(list(found.values())) if found else []
+        decisions = fitted.decide(list(found.values())) if found else []
         rows += [_name(file, queries[file], each, classes, files) for file, each in zip(found, decisions)]
     if not rows:
         reason = f"{', '.join(map(str, paths))} ({reader.refused[-1]})"
@@ -107,7 +107,7 @@ def classify_folders(
         tuple(classes),
         tuple(dict.fromkeys(reader.refused)),
         n_examples=dict(Tally(labels)),
-        settings=judge.settings,
+        settings=fitted.settings,
         thumbnails=thumbnails,
     )
 

@@ -16,7 +16,7 @@ from radoncdt.matching.plausible import Plausible
 from radoncdt.matching.prior import read_prior
 from radoncdt.matching.registration import Registration
 
-__all__ = ["Classifier", "Decision", "Judge", "choose_judge"]
+__all__ = ["Classifier", "Decision", "FittedClassifier", "fit_classifier"]
 
 Classifier: TypeAlias = FewShotClassifier | AffineNeighborsClassifier
 Ink: TypeAlias = NDArray[np.float32]
@@ -36,7 +36,7 @@ class Decision(NamedTuple):
     registration: Registration | None = None
 
 
-class Judge(Protocol):
+class FittedClassifier(Protocol):
     """A fitted classifier that decides about images."""
 
     @property
@@ -47,7 +47,7 @@ class Judge(Protocol):
         """Decide about images."""
 
 
-def choose_judge(classifier: object, images: list[Ink], labels: list[str]) -> Judge:
+def fit_classifier(classifier: object, images: list[Ink], labels: list[str]) -> FittedClassifier:
     """Fit a classifier to examples. The classes of its decisions are numbers in the order of the sorted labels."""
     if isinstance(classifier, FewShotClassifier):
         return _FewShot(classifier, images, labels)

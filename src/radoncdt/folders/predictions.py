@@ -66,6 +66,11 @@ class Predictions(NamedTuple):
         right = Counter(row.label for row in self.rows if row.label == row.predicted)
         return {name: (right[name], known[name]) for name in self.classes if known[name]}
 
+    @property
+    def uncounted(self) -> dict[str, int]:
+        """The number of images in every folder of test images that has not the name of a class."""
+        return dict(Counter(row.label for row in self.rows if row.label and row.label not in self.classes))
+
     def confusion(self) -> NDArray[np.intp]:
         """Count the images of each known class (rows) by their predicted class (columns)."""
         counts = Counter((row.label, row.predicted) for row in self.rows)

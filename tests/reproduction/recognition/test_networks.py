@@ -20,7 +20,7 @@ def make_bars(n, rng):
 @pytest.mark.skipif(networks.is_installed(), reason="the extra deep is installed")
 def test_the_extra_is_named():
     with pytest.raises(MissingExtraError, match=r"training networks needs the package torch.*radoncdt\[deep\]"):
-        networks.train(np.ones((2, 9, 9)), np.array([0, 1]), networks.NEAR, seed=0)
+        networks.train(np.ones((2, 9, 9)), np.array([0, 1]), networks.NEAR, n_steps=1, seed=0)
     assert None in networks.find_versions().values()
 
 

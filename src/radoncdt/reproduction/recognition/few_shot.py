@@ -40,6 +40,11 @@ _VARIANTS = {
 }
 """The variants of training images that networks see: those of the maps that the images of a set really have."""
 
+_QUICK = {1: 600, 5: 1000, 10: 1500, 20: 2500, 50: 5000}
+_SLOW = {1: 1000, 5: 2000, 10: 2500, 20: 3500, 50: 5000}
+_N_STEPS = {"digits": _QUICK, "turned digits": _QUICK, "capitals": _SLOW, "symbols": _SLOW}
+"""Training steps by the smallest number of examples per class. In development draws, twice as many gained little."""
+
 
 @dataclass(frozen=True)
 class Recognition(Measurand):
@@ -203,7 +208,8 @@ class _Task:
         return self._train(whitened, networks.WHITENED)
 
     def _train(self, images: _Images, variants: networks.Variants) -> Floats:
-        return networks.train(images.train, self.labels, variants, seed=self.seed)(images.test)
+        n_steps = max(steps for least, steps in _N_STEPS[self.dataset].items() if least <= self.n_train)
+        return networks.train(images.train, self.labels, variants, n_steps=n_steps, seed=self.seed)(images.test)
 
     def product(self) -> Floats:
         return np.asarray(self.compute("few-shot") * self.compute("whitened network"))

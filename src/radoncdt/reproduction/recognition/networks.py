@@ -33,7 +33,6 @@ __all__ = [
 ]
 
 SIDE = 28  # pixels of the images that the small network sees
-N_STEPS = {1: 600, 5: 1200, 10: 1800, 20: 2200, 50: 2600}  # training steps by the smallest number of examples per class
 BATCH = 64
 N_VARIANTS = 8  # variants of a test image, besides the image itself
 UNCHANGED = 0.2  # share of the training images that are not resampled
@@ -86,7 +85,7 @@ def _load_torch() -> Any:
 
 
 def train(
-    images: NDArray[Any], labels: NDArray[np.intp], variants: Variants, *, seed: int, n_steps: int | None = None
+    images: NDArray[Any], labels: NDArray[np.intp], variants: Variants, *, n_steps: int, seed: int
 ) -> Callable[[NDArray[Any]], Floats]:
     """Train the small network.
 
@@ -96,10 +95,10 @@ def train(
     labels : int array (n,)
         The numbers of the classes, from 0 without gaps.
     variants : Variants
+    n_steps : int
+        Training steps.
     seed : int
         Seed of the weights, of the batches and of the variants.
-    n_steps : int, optional
-        Training steps; by default as many as the number of examples calls for.
 
     Returns
     -------
@@ -110,9 +109,6 @@ def train(
     generator = torch.Generator().manual_seed(seed)
     x, y = _prepare(images), torch.as_tensor(labels)
     n_classes = int(labels.max()) + 1
-    if n_steps is None:
-        per_class = len(labels) // n_classes
-        n_steps = max(steps for least, steps in N_STEPS.items() if least <= per_class)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = _make_network(n_classes)

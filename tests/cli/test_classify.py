@@ -58,7 +58,7 @@ def test_one_example_is_enough(folder, capsys):
         assert picture.size[0] > 300
 
 
-def test_folders_that_are_no_class_are_named(folder, capsys):
+def test_folders_whose_name_is_not_a_class_are_named(folder, capsys):
     save("test/other/x.png", MARKS[0].image())
     assert run("classify", "train", "test", "--out", "p.csv") == 0
     lines = capsys.readouterr().out.splitlines()

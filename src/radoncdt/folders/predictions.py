@@ -68,7 +68,7 @@ class Predictions(NamedTuple):
 
     @property
     def uncounted(self) -> dict[str, int]:
-        """The number of images in every folder of test images that has not the name of a class."""
+        """The number of images in each folder of test images whose name is not a class."""
         return dict(Counter(row.label for row in self.rows if row.label and row.label not in self.classes))
 
     def confusion(self) -> NDArray[np.intp]:

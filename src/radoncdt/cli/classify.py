@@ -208,7 +208,7 @@ def _describe(row: Prediction) -> str:
 
 
 def _print_accuracies(found: Predictions) -> None:
-    """Print the accuracy for each class with known images, and for all together, and name the folders that are left out."""
+    """Print the accuracy of each class with known images and of all together, and name folders that are left out."""
     accuracies = found.accuracies
     if accuracies:
         n_right, n_known = map(sum, zip(*accuracies.values()))

@@ -1,7 +1,7 @@
 # Every target creates the virtual environment that it needs, in .venv/.
 PYTHON ?= python3
 
-.PHONY: test test-all stress reproduce demo bench bench-quick picture wheel wheels sanitize sanitize-arm64 clean
+.PHONY: docs test test-all stress reproduce demo bench bench-quick picture wheel wheels sanitize sanitize-arm64 clean
 
 # lint, types, layers, and all quick tests
 test: .venv/test/ready
@@ -39,8 +39,12 @@ demo: .venv/plot/ready
 	.venv/plot/bin/python examples/search_watermarks.py --out demo
 
 picture: .venv/plot/ready
-	.venv/plot/bin/python examples/recognise_shapes.py --picture docs/recognise_shapes.png
-	.venv/plot/bin/python examples/pictures.py docs
+	.venv/plot/bin/python examples/recognise_shapes.py --picture docs/pictures/recognise_shapes.png
+	.venv/plot/bin/python examples/pictures.py docs/pictures
+
+# the documentation, in docs/_build/html
+docs: .venv/docs/ready
+	.venv/docs/bin/sphinx-build --fail-on-warning --keep-going docs docs/_build/html
 
 # the wheel for this machine, or the wheels for all platforms, in dist/; ziglang compiles them, also for older systems
 wheel: .venv/build/ready
@@ -70,6 +74,7 @@ NATIVE = hatch_build.py $(wildcard src/radoncdt/_native/*.cpp src/radoncdt/_nati
 .venv/bench/ready: extras = [bench,test]
 .venv/quick/ready: extras = [bench]
 .venv/plot/ready: extras = [watermarks,plot]
+.venv/docs/ready: extras = [docs]
 .venv/%/ready: pyproject.toml constraints.txt $(NATIVE)
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.$(extras)'
@@ -85,5 +90,5 @@ PEERS = pytranskit six torchcdt torchskradon adrt astra-toolbox
 	touch $@
 
 clean:
-	rm -rf dist src/radoncdt/_native/lib .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf dist docs/_build docs/gallery docs/reference/api src/radoncdt/_native/lib .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

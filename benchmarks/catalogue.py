@@ -5,8 +5,7 @@
 recognition, ranking and p_value use 1,000 synthetic marks. ranking compares two ways to rank the nearest entries: line
 fits, which the search uses, and distortion distances on frames of several sizes and with several windows. large uses
 100,000 marks, which takes several minutes; the environment variable RADONCDT_LARGE sets another number. The figures are
-stored in catalogue.json, from which ``python -m benchmarks catalogue_page`` makes the tables of docs/catalogue.md and
-docs/scale.md.
+stored in catalogue.json, from which ``python -m benchmarks catalogue_page`` makes the tables in the documents.
 """
 
 import os

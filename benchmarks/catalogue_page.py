@@ -1,4 +1,4 @@
-"""Write the tables of docs/catalogue.md and docs/scale.md from benchmarks/catalogue.json.
+"""Write the tables of docs/start/watermarks.md and docs/howto/large-collections.md from benchmarks/catalogue.json.
 
 python -m benchmarks catalogue_page
 """
@@ -44,7 +44,7 @@ def format_number(figure: float, digits: int = 2) -> str:
     return f"{float(f'{figure:.{digits}g}'):,.10g}"
 
 
-# ---------------------------------------------------------------- docs/catalogue.md
+# ---------------------------------------------------------------- docs/start/watermarks.md
 
 
 def tabulate_recognition(figures: Figures) -> str:
@@ -91,8 +91,9 @@ def state_recognition_in_large(figures: Figures) -> str:
         for kind in ("drawing", "photograph")
     )
     return (
-        "In the catalogue of 100,000 marks of [scale.md](scale.md), drawn at 128 pixels, the share of queries whose\n"
-        f"mark is ranked first is {drawings} for 60 drawings and {photographs} for 60 photographs."
+        "In the catalogue of 100,000 marks of [large-collections.md](../howto/large-collections.md), drawn at 128\n"
+        f"pixels, the share of queries whose mark is ranked first is {drawings} for 60 drawings and\n"
+        f"{photographs} for 60 photographs."
     )
 
 
@@ -115,7 +116,7 @@ def tabulate_p_values(figures: Figures) -> str:
     return make_table(["marks", *(f"up to {format_number(level)}" for level in LEVELS), "Kolmogorov distance"], rows)
 
 
-# ---------------------------------------------------------------- docs/scale.md
+# ---------------------------------------------------------------- docs/howto/large-collections.md
 
 
 def tabulate_measurements(figures: Figures) -> str:
@@ -229,13 +230,13 @@ def tabulate_estimates(figures: Figures) -> str:
 
 
 TABLES: dict[str, dict[str, Callable[[Figures], str]]] = {
-    "catalogue.md": {
+    "start/watermarks.md": {
         "recognition": tabulate_recognition,
         "ranking": tabulate_ranking,
         "large": state_recognition_in_large,
         "p-values": tabulate_p_values,
     },
-    "scale.md": {"measurements": tabulate_measurements, "estimates": tabulate_estimates},
+    "howto/large-collections.md": {"measurements": tabulate_measurements, "estimates": tabulate_estimates},
 }
 
 

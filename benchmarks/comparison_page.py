@@ -1,4 +1,4 @@
-"""Write docs/benchmarks.md and the figures in README.md from benchmarks/results.json.
+"""Write docs/results/benchmarks.md and the figures in README.md from benchmarks/results.json.
 
 python -m benchmarks comparison_page
 """
@@ -13,7 +13,7 @@ from benchmarks.comparison.speed import Case
 from benchmarks.report import make_parser, make_table, replace_between, write_text
 
 HERE = Path(__file__).parent
-PAGE, README = HERE.parent / "docs" / "benchmarks.md", HERE.parent / "README.md"
+PAGE, README = HERE.parent / "docs" / "results" / "benchmarks.md", HERE.parent / "README.md"
 
 Show = Callable[[Record, list[Record]], str]
 """Formats the figure of a record, given all records of its column."""
@@ -201,7 +201,7 @@ def state_readme_figures(results: Record) -> str:
         f"{', '.join(usual[:-1])} or {usual[-1]},\n"
         f"and {dense[2]:.1f} and {drawing[2]:.1f} times as fast as with the fastest other library, "
         f"{' and '.join(dict.fromkeys((dense[1], drawing[1])))}\n"
-        "([docs/benchmarks.md](docs/benchmarks.md), `make bench`)."
+        "([docs/results/benchmarks.md](docs/results/benchmarks.md), `make bench`)."
     )
 
 
@@ -236,7 +236,7 @@ def tabulate_part(records: list[Record], part: str, show: Show) -> str:
 
 
 def make_page(results: Record) -> str:
-    """Write the page docs/benchmarks.md."""
+    """Write the page docs/results/benchmarks.md."""
     records = results["records"]
     speed, stages = select(records, part="speed"), select(records, part="stages")
     left_out = dict.fromkeys(f"- {label(r)}, {r['case']}: {r['left_out']}" for r in records if "left_out" in r)
@@ -282,7 +282,7 @@ def make_page(results: Record) -> str:
         describe_setups(results),
         summarise(records),
         "## Speed",
-        "![Milliseconds per image over its side, dense on the left, drawings on the right](benchmarks_speed.png)",
+        "![Milliseconds per image over its side: dense left, drawings right](../pictures/benchmarks_speed.png)",
         "Milliseconds per image (and their ratio to ours): medians of seven interleaved turns, or of three for\n"
         "calls that take more than half a second. The default is 256 × 256 pixels, 128 angles, float32 and one\n"
         "image, of which one is varied at a time. Work that a library does once per size, such as the matrix of\n"
@@ -327,7 +327,7 @@ def make_page(results: Record) -> str:
         "maximum), and Python (arguments). They are differences of measured times, so hundredths are noise.",
         make_table(["", *names, "together", "bound", "projection over bound"], stage_rows),
         "### How the time grows",
-        "![Milliseconds of radoncdt over the side, angles, images at once, ink and threads](benchmarks_scaling.png)",
+        "![Milliseconds over the side, angles, images at once, ink and threads](../pictures/benchmarks_scaling.png)",
         "## Memory",
         "Peak memory in MB for the features of one image, beyond the memory in use before; work that a library does\n"
         "once per size is included:",

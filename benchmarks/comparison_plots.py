@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/benchmarks.md from benchmarks/results.json, with the plotted figures in their metadata.
+"""Draw the pictures of docs/results/benchmarks.md from benchmarks/results.json, with the figures in their metadata.
 
 python -m benchmarks comparison_plots
 """
@@ -103,7 +103,7 @@ def main(arguments: Sequence[str]) -> int:
     records = json.loads(RESULTS.read_text(encoding="utf-8"))["records"]
     for name, make in PICTURES.items():
         facts, draw_figure = make(records)
-        path = PAGE.with_name(f"benchmarks_{name}.png")
+        path = PAGE.parents[1] / "pictures" / f"benchmarks_{name}.png"
         plot.save(draw_figure(), path, facts, dpi=110)
         print(path)
     return 0

@@ -2,9 +2,9 @@
 
     python -m benchmarks pixels
 
-This benchmark searches for an explanation of the paper's figures. It prints the table in docs/reproduction.md: the mean
-accuracy over ten draws of seed 0 and, in brackets, the difference from the paper in standard errors, as `radoncdt
-reproduce` computes them. The last rows use a single draw: the ten maps of the authors.
+This benchmark searches for an explanation of the paper's figures. It prints the table in docs/results/reproduction.md:
+the mean accuracy over ten draws of seed 0 and, in brackets, the difference from the paper in standard errors, as
+`radoncdt reproduce` computes them. The last rows use a single draw: the ten maps of the authors.
 """
 
 import hashlib

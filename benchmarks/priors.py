@@ -10,7 +10,7 @@ them. The sets for "photograph" are digits, capitals and made-up watermarks with
 Prices are varied on a grid. To see whether another choice is better, the tasks of every set are divided in two halves,
 those of Omniglot by alphabets. The best prices of one half are compared with the current ones on the other half. The
 prices should be changed if this gains more than one standard error. The records are written to
-benchmarks/recognition.json, from which `python -m benchmarks recognition_page` makes the table in docs/recognition.md.
+benchmarks/recognition.json, from which `python -m benchmarks recognition_page` makes the table in the documents.
 """
 
 import itertools

@@ -1,4 +1,4 @@
-"""Write the tables and the picture about recognition in docs/recognition.md and the README from stored results.
+"""Write the tables and the picture about recognition in docs/results/recognition.md and the README from stored results.
 
 python -m benchmarks recognition_page
 python -m benchmarks recognition_page --results DIR …    # first take over the figures of reports
@@ -23,8 +23,8 @@ from radoncdt.reproduction.recognition.few_shot_tables import (
 from radoncdt.reproduction.recognition.tables import list_glyphs, list_one_shot
 
 README = Path(__file__).parent.parent / "README.md"
-PAGE = README.with_name("docs") / "recognition.md"
-PICTURE = PAGE.with_name("recognition_few_shot.png")
+PAGE = README.with_name("docs") / "results" / "recognition.md"
+PICTURE = PAGE.parents[1] / "pictures" / "recognition_few_shot.png"
 END = "<!-- end -->"  # marks the end of a generated table
 STUDIES = ("few_shot", "glyphs", "omniglot")  # the studies of `radoncdt reproduce`
 

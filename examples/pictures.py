@@ -189,7 +189,8 @@ PICTURES: dict[str, Callable[[], Picture]] = {
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", nargs="?", type=Path, default=Path("docs"), help="an existing folder (default: docs)")
+    text = "an existing folder (default: docs/pictures)"
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("docs/pictures"), help=text)
     folder = parser.parse_args().folder
     if not folder.is_dir():
         parser.error(f"FOLDER must be an existing folder, got {folder}")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pages import run_page
 
 import radoncdt
 from radoncdt import datasets
@@ -41,39 +42,16 @@ def test_the_python_in_the_readme_runs(capsys):
     np.testing.assert_allclose(names["found"].shift, [3, 5], atol=0.01)
 
 
-def test_the_tutorial_runs(tmp_path, monkeypatch):
+PAGES = [
+    *sorted(ROOT.glob("*.md")),
+    *sorted(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts),
+]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_code_of_documents_runs(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names = run_blocks((ROOT / "docs" / "tutorial.md").read_text())
-    assert (tmp_path / "pipeline.png").stat().st_size > 10_000
-    assert names["halfway"].shape == (64, 64)
-    np.testing.assert_allclose(names["ink"], names["triangle"], atol=1e-6)
-
-
-def test_the_python_beyond_the_paper_runs():
-    names = run_blocks((ROOT / "docs" / "beyond.md").read_text())
-    assert names["still"].shape == (8 * 64,)
-
-
-def test_the_python_about_catalogues_runs(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    names = run_blocks((ROOT / "docs" / "catalogue.md").read_text())
-    assert len(names["found"].matches) == 3
-    assert names["found"].matches[0].file == f"tracings/{names['marks'].queries(1, rng=1).marks[0]}.png"
-
-
-def test_the_python_about_recognition_runs():
-    names = run_blocks((ROOT / "docs" / "recognition.md").read_text())
-    font = datasets.list_fonts(system=False)[0]
-    templates = datasets.glyphs(font, "ABCDEFGHJKLM", size=60)
-    found = names["find_characters"](templates, [np.rot90(image) for image in templates[4:6]])
-    assert found.shape == (2, 10)
-    assert found[:, 0].tolist() == [4, 5]
-
-
-def test_the_python_about_scale_runs():
-    pytest.importorskip("dask.array")
-    names = run_blocks((ROOT / "docs" / "scale.md").read_text())
-    assert names["features"].shape == (1000, 64)
+    run_page(path)
 
 
 # header of the table of the study of robustness
@@ -84,7 +62,7 @@ STUDY = "| method | aff 5 / 10 | elastic 5 / 10 | salt 5 / 10 | all 5 / 10 | Lin
 @pytest.mark.parametrize("name", ["elastic", "salt"])
 def test_the_figures_of_the_study_of_robustness_are_measured(name):
     """Only registration on two of the sets is measured; the other figures are measured in the same way."""
-    lines = (ROOT / "docs" / "beyond.md").read_text().splitlines()
+    lines = (ROOT / "docs" / "explanation" / "past-the-paper.md").read_text().splitlines()
     title, _, *rows = [line.strip("| ").split(" | ") for line in lines[lines.index(STUDY) :]]
     column = title.index(f"{labels.SETS[name]} 5 / 10")
     printed = {row[0]: row[column] for row in rows if len(row) == len(title)}
@@ -98,9 +76,7 @@ def test_the_figures_of_the_study_of_robustness_are_measured(name):
         assert printed[labels.METHODS[method]] == f"{few:.3f} / {more:.3f}"
 
 
-@pytest.mark.parametrize(
-    "path", [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))], ids=lambda path: path.name
-)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_and_names_in_documents_exist(path):
     text = path.read_text()
     for target in re.findall(r"\]\(([^)#]+)\)", re.sub(r"`[^`\n]*`", "", text)):
@@ -112,8 +88,8 @@ def test_links_and_names_in_documents_exist(path):
         assert any(f"def {name}(" in code for code in tests.values()), name
 
 
-def test_every_public_name_is_in_the_readme_or_the_method():
-    text = README + (ROOT / "docs" / "method.md").read_text() + (ROOT / "docs" / "core.md").read_text()
+def test_every_public_name_is_in_a_document():
+    text = "".join(path.read_text() for path in PAGES)
     for name in radoncdt.__all__:
         assert f"`{name}" in text or f"radoncdt.{name}" in text, name
 
@@ -233,8 +209,8 @@ def list_readme_claims():
 @pytest.mark.slow
 @pytest.mark.parametrize(("table", "least"), [("table2", 28 + 50), ("table3", 36 + 4 + 12), ("table4", 45 + 40 + 20)])
 def test_the_figures_of_the_reproduction_are_measured(table, least):
-    """Every figure in the tables of docs/reproduction.md and of the README is that of ten draws of seed 0."""
-    text = (ROOT / "docs" / "reproduction.md").read_text()
+    """Every figure in the tables of docs/results/reproduction.md and of the README is that of ten draws of seed 0."""
+    text = (ROOT / "docs" / "results" / "reproduction.md").read_text()
     every = [*list_table_claims(text), *list_variant_claims(text), *list_tie_claims(text), *list_readme_claims()]
     claims = [(cell, claim) for cell, claim in every if cell.table == table]
     assert len(claims) >= least

@@ -11,7 +11,7 @@ import recognise_shapes
 from radoncdt import plot
 
 ROOT = Path(__file__).parent.parent
-DOCS = ROOT / "docs"
+PICTURES = ROOT / "docs" / "pictures"
 FACTS = {name: lambda make=make: make()[0] for name, make in pictures.PICTURES.items()}
 FACTS["recognise_shapes"] = lambda: recognise_shapes.compute_facts(*recognise_shapes.make_copies(50, 0))
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -26,7 +26,7 @@ def agree(shown, now):
     )
 
 
-@pytest.mark.parametrize("path", sorted(DOCS.glob("*.png")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(PICTURES.glob("*.png")), ids=lambda path: path.stem)
 def test_every_picture_has_facts_and_a_test(path):
     assert plot.read_facts(path)
     elsewhere = ("benchmarks_", "recognition_")  # see benchmarks/test_comparison_plots.py and test_recognition_page.py
@@ -36,13 +36,13 @@ def test_every_picture_has_facts_and_a_test(path):
 
 @pytest.mark.parametrize("name", FACTS)
 def test_pictures_show_what_the_code_computes(name):
-    shown, now = plot.read_facts(DOCS / f"{name}.png"), FACTS[name]()
+    shown, now = plot.read_facts(PICTURES / f"{name}.png"), FACTS[name]()
     assert agree(shown, now), (shown, now)
 
 
 def test_the_readme_agrees_with_its_pictures():
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    curves, search = (plot.read_facts(DOCS / f"{name}.png") for name in ("recognise_shapes", "search"))
+    curves, search = (plot.read_facts(PICTURES / f"{name}.png") for name in ("recognise_shapes", "search"))
     assert f"of a copy and of its template is {curves['largest difference of a copy']};" in readme
     assert f"two most similar templates it is {curves['smallest difference of two templates']}." in readme
     assert f"the catalogue has {search['entries']} entries. Rank 1 is the right mark" in readme

@@ -222,12 +222,12 @@ AUTO = {
     **dict.fromkeys(("max", "min", "range", "max_abs", "min_abs", "range_abs", "total_variation"), "whitened"),
     **dict.fromkeys(WHITENED_POOLS, "whitened"),
 }
-"""The directions that "auto" selects for each pool, as in the table of docs/method.md. None is the NR-CDT."""
+"""The directions that "auto" selects for each pool, as in docs/explanation/method.md. None is the NR-CDT."""
 
 
 def test_the_table_has_every_pool():
     assert set(AUTO) == {None, *POOLS, *WHITENED_POOLS}
-    text = (Path(__file__).parents[1] / "docs/method.md").read_text()
+    text = (Path(__file__).parents[1] / "docs/explanation/method.md").read_text()
     section = text.split("## Which directions")[1].split("\n## ")[0]
     rows = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("| `")]
     documented = {name: directions.strip() for names, directions in rows for name in re.findall(r"`(\w+)`", names)}

@@ -91,7 +91,7 @@ def check_pool(pool: str, n_components: int | None, n_angles: int) -> int:
 
 
 def choose_directions(directions: str, pool: str | None, angles: object, moments: str) -> str:
-    """Resolve "auto" as in the table of docs/method.md; `pool` is None for the NR-CDT, or a pool that was checked."""
+    """Resolve "auto" as the documentation of `pooled_nrcdt` says; `pool` is None for the NR-CDT, or a checked pool."""
     chosen = _validation.check_choice(directions, "directions", DIRECTIONS)
     if chosen == "auto":
         equispaced = pool is None or pool in SAMPLED_POOLS or angles is not None or moments == "levels"
@@ -135,7 +135,7 @@ def pooled_nrcdt(
         As in `nrcdt`. "auto" means equispaced for the mean and the median, which then are as the follow-up paper
         defines them, and wherever `angles` or the moments "levels" are given. For the other pools it means whitened:
         with infinitely many directions their value would be the same, and with finitely many it changes less under
-        affine maps. ``docs/method.md`` has the table.
+        affine maps. ``docs/explanation/method.md`` has the table.
     pool : {"max", "min", "mean", "median", "range", "max_abs", "min_abs", "range_abs", "total_variation"}
         The range is maximum minus minimum; "_abs" takes absolute values first; the total variation is the sum of the
         absolute steps from each direction to the next, once around.

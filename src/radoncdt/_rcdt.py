@@ -122,8 +122,7 @@ def nrcdt(
         Whether the angles are those of directions θ, or of directions η of the whitened measure, which are
         θ = Σ^{-1/2}η/‖Σ^{-1/2}η‖ in the plane of the image. If two measures differ by an affine map, the whitened
         measures differ by a rotation or a reflection, and so do their NR-CDTs, along the angles. "auto" means
-        equispaced directions for `nrcdt`; the table in ``docs/method.md`` and `pooled_nrcdt` say what it means for each
-        pool.
+        equispaced directions for `nrcdt`; `pooled_nrcdt` says what it means for each pool.
     moments : {"exact", "levels", "robust"}
         "exact": mean and standard deviation of the measure itself, ⟨m, θ⟩ and √(θᵀΣθ). "levels": mean and sample
         standard deviation of the values at the levels, as the paper's authors compute them; not with whitened

@@ -21,5 +21,5 @@ def test_pictures_are_drawn(name):
 @pytest.mark.parametrize("name", plots.PICTURES)
 def test_the_pictures_show_the_results(name):
     facts, _ = plots.PICTURES[name](RECORDS)
-    shown = plot.read_facts(page.PAGE.with_name(f"benchmarks_{name}.png"))
+    shown = plot.read_facts(page.PAGE.parents[1] / "pictures" / f"benchmarks_{name}.png")
     assert json.dumps(shown) == json.dumps(facts)

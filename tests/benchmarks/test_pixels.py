@@ -11,7 +11,7 @@ from benchmarks import pixels
 from radoncdt import datasets
 from radoncdt.reproduction.protocol import Cell, Draw, draw_images
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[2] / "docs" / "results"
 
 
 def test_the_images_are_those_of_the_protocol():

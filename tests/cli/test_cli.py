@@ -181,7 +181,7 @@ def test_a_closed_pipe_is_not_an_error(folder):
 
 def test_every_command_has_the_interface_of_commands():
     for name in cli.COMMANDS:
-        parser = cli._make_parser([name])
+        parser = cli.make_parser([name])
         assert isinstance(parser, Parser)
         module = getattr(cli, name)
         assert callable(module.run)

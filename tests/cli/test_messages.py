@@ -190,7 +190,7 @@ def test_an_argument_is_reported_as_its_option(monkeypatch, capsys, command, arg
         raise error(argument, "must be good, got 3")
 
     required = {"transform": ["a", "--out", "b"], "register": ["a", "b"], "search": ["a", "b"], "classify": ["a", "b"]}
-    cli._make_parser([command])  # imports the module of the command
+    cli.make_parser([command])  # imports the module of the command
     monkeypatch.setattr(f"radoncdt.cli.{command}.run", fail)
     assert run(command, *required.get(command, [])) == 2
     first, second = capsys.readouterr().err.splitlines()

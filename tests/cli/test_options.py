@@ -32,7 +32,7 @@ MOVERS = ["search", "classify", "register"]
 
 def parse(command, *more):
     arguments = [*command.split(), *READERS.get(command, []), *more]
-    return cli._make_parser(arguments).parse_args(arguments)
+    return cli.make_parser(arguments).parse_args(arguments)
 
 
 def actions_of(command):

@@ -189,7 +189,7 @@ def test_it_can_be_pickled_cloned_and_searched(digits):
         ({"moments": "levels"}, [1, 2], "`moments` must be one of 'auto', 'exact', 'robust'"),
         ({"frame_size": 4}, [1, 2], "`frame_size` must be at least 8"),
         ({"window": -1}, [1, 2], "`window` must be at least 0"),
-        ({"n_candidates": 0}, [1, 2], "`n_candidates` must be at least 1"),
+        ({"n_candidate_classes": 0}, [1, 2], "`n_candidate_classes` must be at least 1"),
         ({"n_examples": 1.5}, [1, 2], "`n_examples` must be an integer"),
         ({"n_jobs": 0}, [1, 2], "`n_jobs` must not be 0"),
     ],
@@ -241,7 +241,7 @@ def test_parameters_that_are_set_later_take_effect_at_the_next_fit(digits):
     images, labels = digits
     model = FewShotClassifier().fit(images[::2], labels[::2])
     expected = model.predict_proba(images[1::2])
-    model.set_params(n_angles=16, frame_size=20, n_candidates=1, prior="upright")
+    model.set_params(n_angles=16, frame_size=20, n_candidate_classes=1, prior="upright")
     assert_array_equal(model.predict_proba(images[1::2]), expected)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import radoncdt
 from radoncdt.cli.messages import CommandError, Parser, complain
 
-__all__ = ["main"]
+__all__ = ["COMMANDS", "main", "make_parser"]
 
 DESCRIPTION = """\
 Affine-invariant image features, and searches in catalogues of watermarks.
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # the encoding of the terminal may lack a character
     given = sys.argv[1:] if arguments is None else list(arguments)
-    parser = _make_parser(given)
+    parser = make_parser(given)
     if not given:
         parser.print_help()
         return 2
@@ -114,7 +114,7 @@ def _report(error: Exception, parser: Parser) -> int:
     return status
 
 
-def _make_parser(arguments: Sequence[str]) -> Parser:
+def make_parser(arguments: Sequence[str]) -> Parser:
     """Make the parser of all commands. Only the command that is called gets its options, so that no other is loaded."""
     parser = Parser(prog="radoncdt", description=DESCRIPTION)
     parser.set_defaults(parser=parser)

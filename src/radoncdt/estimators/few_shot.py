@@ -98,7 +98,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
     window : int, optional
         Largest displacement of a part of the image, in points of the frame; by default 2, or 3 for frames of more than
         28 points.
-    n_candidates : int
+    n_candidate_classes : int
         The number of classes whose examples are compared with an image pixel by pixel.
     n_examples : int
         The number of examples of each of these classes.
@@ -142,7 +142,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         n_levels: int = 64,
         frame_size: int = 28,
         window: int | None = None,
-        n_candidates: int = 10,
+        n_candidate_classes: int = 10,
         n_examples: int = 3,
         image_shape: tuple[int, int] | None = None,
         n_jobs: int | None = -1,
@@ -154,7 +154,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         self.n_levels = n_levels
         self.frame_size = frame_size
         self.window = window
-        self.n_candidates = n_candidates
+        self.n_candidate_classes = n_candidate_classes
         self.n_examples = n_examples
         self.image_shape = image_shape
         self.n_jobs = n_jobs
@@ -185,7 +185,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         views = []
         for descriptors in described:
             framed = Framed(descriptors, make_canvases(batch, descriptors, frame.side, self.n_jobs), frame)
-            views.append(Examples(framed, codes, self.n_candidates, self.n_examples, reflections, prior))
+            views.append(Examples(framed, codes, self.n_candidate_classes, self.n_examples, reflections, prior))
         self._voters = self._choose_votes(tuple(views), held_out)
         self.classes_ = classes
         self.moments_, self.reflections_ = described[0].settings.moments, reflections
@@ -314,7 +314,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
             _validation.check_choice(self.prior, "prior", ("auto", *PRIORS))
         if not self._chooses_prior:
             read_prior(self.prior)
-        for name in ("n_candidates", "n_examples"):
+        for name in ("n_candidate_classes", "n_examples"):
             _validation.check_count(getattr(self, name), name, 1)
         return Frame.read(self.frame_size, self.window)
 

@@ -249,7 +249,7 @@ class NormalizedRadonCDT(_Transformer):
         Components per level of the pools "sorted" and "fourier", 8 by default, see `pooled_nrcdt`. Other pools ignore
         it.
     directions : {"auto", "equispaced", "whitened"}, default "auto"
-        See `nrcdt`. "auto" means the same as in the functions, see `pooled_nrcdt` and the table in ``docs/method.md``.
+        See `nrcdt`. "auto" means the same as in the functions, see `pooled_nrcdt`.
     moments : {"exact", "levels", "robust"}, default "exact"
         See `nrcdt`.
     nu : float, default 3

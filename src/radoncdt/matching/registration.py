@@ -15,7 +15,7 @@ from radoncdt.measures import PointCloud
 __all__ = ["Registration"]
 
 CREDIBLE_DISTANCE = 0.1
-"""Largest distance of a credible map. Most pairs of unrelated shapes are further apart; see docs/beyond.md."""
+"""Largest distance of a credible map. Most pairs of unrelated shapes are further apart."""
 
 CREDIBLE_ASPECT = 10.0
 """Largest aspect κ of a credible map. Its shear is then at most arcsin((κ² − 1)/(κ² + 1)), which is 78.6°."""

@@ -46,7 +46,7 @@ class Examples:
 
     framed: Framed
     codes: NDArray[np.intp]  # the class of each example
-    n_candidates: int  # classes whose examples are candidates
+    n_candidate_classes: int  # classes whose examples are candidates
     n_examples: int  # candidates per class
     reflections: bool
     prior: MapPrior
@@ -85,7 +85,7 @@ class Examples:
         starts = np.flatnonzero(np.diff(codes[by_class], prepend=-1))
         ranks = np.empty(len(codes), np.intp)  # of each example among those of its class
         ranks[by_class] = np.arange(len(codes)) - np.repeat(starts, np.diff(starts, append=len(codes)))
-        nearest = codes[np.sort(by_class[starts])[: self.n_candidates]]
+        nearest = codes[np.sort(by_class[starts])[: self.n_candidate_classes]]
         chosen: NDArray[np.intp] = order[(ranks < self.n_examples) & np.isin(codes, nearest)]
         return chosen
 

@@ -50,7 +50,7 @@ ONE_SHOT_METHODS = ("mnrcdt", "registered", "any", "upright")
 REQUIREMENTS = ("omniglot sources", "omniglot data")
 """The entries of a set-up that the figures of Omniglot depend on."""
 
-FRAME: dict[str, Any] = {"frame_size": 32, "window": 3, "n_classes": N_CHARACTERS}
+FRAME: dict[str, Any] = {"frame_size": 32, "window": 3, "n_candidate_classes": N_CHARACTERS}
 """Options of `FewShotClassifier`: the frame was chosen on background alphabets, and all characters are compared."""
 
 _N_BACKGROUND = 60  # tasks that are drawn from background alphabets

@@ -1,5 +1,7 @@
 """The cumulative distribution transform (§3.1 of the paper): quantile functions with respect to a reference measure."""
 
+from __future__ import annotations
+
 from functools import lru_cache
 from typing import Any, TypeAlias
 

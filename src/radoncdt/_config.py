@@ -1,5 +1,7 @@
 """The configuration with which the package computes on this machine."""
 
+from __future__ import annotations
+
 import json
 import platform
 from typing import Any

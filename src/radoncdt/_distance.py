@@ -1,5 +1,7 @@
 """Transport distances: Wasserstein on the line, sliced Wasserstein in the plane, both exact (§3.1 of the paper)."""
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,5 +1,7 @@
 """From the R-CDT back to images, and from one image to another by transport (§3.1 of the paper)."""
 
+from __future__ import annotations
+
 import warnings
 
 import numpy as np

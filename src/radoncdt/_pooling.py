@@ -6,6 +6,8 @@ invariant. With whitened directions an affine map only rotates or reflects the c
 invariant.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import numpy as np

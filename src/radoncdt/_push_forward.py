@@ -1,5 +1,7 @@
 """Measures moved by affine maps."""
 
+from __future__ import annotations
+
 import warnings
 from typing import Any, overload
 

@@ -1,5 +1,7 @@
 """The Radon transform of measures, its adjoint and its inverse (§2 of the paper)."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

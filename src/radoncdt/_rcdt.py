@@ -4,6 +4,8 @@ R-CDT    R̂_θ[μ](t)  quantile function of the projection R_θ[μ], with respe
 NR-CDT   N_θ[μ](t)  the same with mean 0 and standard deviation 1 in each direction
 """
 
+from __future__ import annotations
+
 from numpy.typing import ArrayLike
 
 from radoncdt import _validation

@@ -4,6 +4,8 @@ The angle θ stands for the direction (cos θ, sin θ), x to the right, y upward
 the half circle [0, π). The other half follows, because R_{−θ}[μ] is the mirror image of R_θ[μ].
 """
 
+from __future__ import annotations
+
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -37,13 +39,13 @@ class Directions:
         self.cosines, self.sines = np.cos(self.angles), np.sin(self.angles)
 
     @classmethod
-    def _from_parts(cls, angles: Floats, cosines: Floats, sines: Floats) -> "Directions":
+    def _from_parts(cls, angles: Floats, cosines: Floats, sines: Floats) -> Directions:
         directions = cls.__new__(cls)
         directions.angles, directions.cosines, directions.sines = angles, cosines, sines
         return directions
 
     @classmethod
-    def choose(cls, n_angles: int, angles: ArrayLike | None) -> "Directions":
+    def choose(cls, n_angles: int, angles: ArrayLike | None) -> Directions:
         """Return `n_angles` equispaced directions, unless `angles` are given."""
         if angles is None:
             return _equispaced(_validation.check_count(n_angles, "n_angles", 1, _validation.MAX_ANGLES))
@@ -52,17 +54,17 @@ class Directions:
     def __len__(self) -> int:
         return self.angles.size
 
-    def take_every(self, step: int, first: int) -> "Directions":
+    def take_every(self, step: int, first: int) -> Directions:
         """Return every `step`-th direction, starting with number `first`."""
         return self._from_parts(self.angles[first::step], self.cosines[first::step], self.sines[first::step])
 
     @cached_property
-    def with_opposites(self) -> "Directions":
+    def with_opposites(self) -> Directions:
         """These directions, followed by exactly opposite ones."""
         cosines, sines = np.concatenate([self.cosines, -self.cosines]), np.concatenate([self.sines, -self.sines])
         return self._from_parts(np.concatenate([self.angles, self.angles + np.pi]), cosines, sines)
 
-    def whiten(self, covariance: Floats) -> "Directions":
+    def whiten(self, covariance: Floats) -> Directions:
         """Return the directions Σ^{-1/2}η/‖Σ^{-1/2}η‖ for these directions η."""
         cosines, sines = whiten_directions(self.cosines, self.sines, covariance)
         return self._from_parts(np.arctan2(sines, cosines), cosines, sines)

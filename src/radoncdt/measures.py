@@ -5,6 +5,8 @@ Coordinates are pixels. The origin is the centre of the image, x points to the r
 the same plane.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -80,7 +82,7 @@ class PointCloud:
     def __repr__(self) -> str:
         return f"PointCloud({len(self)} points, mass {self.weights.sum():g})"
 
-    def __reduce__(self) -> tuple[type["PointCloud"], tuple[Floats, Floats]]:
+    def __reduce__(self) -> tuple[type[PointCloud], tuple[Floats, Floats]]:
         return PointCloud, (self.points, self.weights)
 
 
@@ -105,7 +107,7 @@ class Batch:
     name: str
 
     @classmethod
-    def read(cls, images: object, name: str = "images") -> "Batch":
+    def read(cls, images: object, name: str = "images") -> Batch:
         """Read an image (H, W), a stack (…, H, W), a PointCloud, or a list of images and PointClouds.
 
         A batch is returned unchanged, with its own name. An array that looks like a colour image is refused; a list of
@@ -124,7 +126,7 @@ class Batch:
         return cls(array.reshape(-1, *array.shape[-2:]), array.shape[:-2], name)
 
     @classmethod
-    def read_one(cls, measure: object, name: str) -> "Batch":
+    def read_one(cls, measure: object, name: str) -> Batch:
         """Read one image (H, W) or PointCloud that has mass, and no negative mass."""
         batch = cls.read(measure, name)
         if batch.lead:

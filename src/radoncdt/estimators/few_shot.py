@@ -1,5 +1,7 @@
 """A classifier for a few examples per class: register, bend, compare, vote."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -159,7 +161,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         self.image_shape = image_shape
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any) -> "FewShotClassifier":  # noqa: N803
+    def fit(self, X: Any, y: Any) -> FewShotClassifier:  # noqa: N803
         """Describe the examples, and choose the parameters that are "auto".
 
         Parameters

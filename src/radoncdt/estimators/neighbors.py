@@ -4,6 +4,8 @@
 `image_shape`), or `Descriptors`.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
@@ -218,7 +220,7 @@ class AffineNeighbors(Neighbors):
         self.image_shape = image_shape
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> "AffineNeighbors":  # noqa: N803
+    def fit(self, X: Any, y: Any = None) -> AffineNeighbors:  # noqa: N803
         """Describe the entries.
 
         Parameters

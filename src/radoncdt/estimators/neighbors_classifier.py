@@ -1,5 +1,7 @@
 """A classifier by the nearest neighbours of images, however they were moved."""
 
+from __future__ import annotations
+
 import warnings
 from typing import Any
 
@@ -89,7 +91,7 @@ class AffineNeighborsClassifier(ClassifierMixin, Neighbors):
         self.image_shape = image_shape
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any) -> "AffineNeighborsClassifier":  # noqa: N803
+    def fit(self, X: Any, y: Any) -> AffineNeighborsClassifier:  # noqa: N803
         """Describe the entries.
 
         Parameters

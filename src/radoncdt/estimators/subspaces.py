@@ -1,5 +1,7 @@
 """The nearest subspace classifier, which Rohde's group uses with R-CDTs, for any features."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
@@ -53,7 +55,7 @@ class NearestSubspaceClassifier(ClassifierMixin, BaseEstimator):
         self.n_components = n_components
         self.center = center
 
-    def fit(self, X: Any, y: Any) -> "NearestSubspaceClassifier":  # noqa: N803
+    def fit(self, X: Any, y: Any) -> NearestSubspaceClassifier:  # noqa: N803
         """Compute the subspaces.
 
         Parameters

@@ -4,6 +4,8 @@
 flattened images (n, H · W). The result has one row per image and one column per feature.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Images on frames of the whitened plane, as features for networks and other classifiers."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
@@ -66,7 +68,7 @@ class WhitenedImages(TransformerMixin, ImageEstimator):
         self.image_shape = image_shape
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> "WhitenedImages":  # noqa: N803
+    def fit(self, X: Any, y: Any = None) -> WhitenedImages:  # noqa: N803
         """Check the parameters and the images.
 
         Parameters

@@ -5,6 +5,8 @@ steps of the circle, with or without a reflection. It is a sliced Wasserstein di
 rotations. It is symmetric and satisfies the triangle inequality, unless maps are limited or have a price.
 """
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Sequence
 

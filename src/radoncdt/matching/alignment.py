@@ -5,6 +5,8 @@ correlation of their NR-CDTs along the circle is largest. The map is x ↦ Ax + 
 y = m_ν − A m_μ.
 """
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -4,6 +4,8 @@ A descriptor consists of the NR-CDT along whitened directions, the mean and the 
 rotates the NR-CDT along the circle, or rotates and mirrors it. The rest of the map is in the means and the scatters.
 """
 
+from __future__ import annotations
+
 import contextlib
 import json
 import zipfile
@@ -88,10 +90,10 @@ class Descriptors:
     def __len__(self) -> int:
         return len(self.values)
 
-    def __iter__(self) -> Iterator["Descriptors"]:
+    def __iter__(self) -> Iterator[Descriptors]:
         return (self[i] for i in range(len(self)))
 
-    def __getitem__(self, which: Any) -> "Descriptors":
+    def __getitem__(self, which: Any) -> Descriptors:
         if isinstance(which, (int, np.integer)) and not isinstance(which, (bool, np.bool_)):
             if not -len(self) <= which < len(self):
                 raise IndexError(f"index {which} is out of range for {len(self)} descriptors")
@@ -108,10 +110,10 @@ class Descriptors:
         options = ", ".join(f"{name}={value!r}" for name, value in asdict(self.settings).items())
         return f"Descriptors({len(self)} measures, {options}, {self.values.dtype})"
 
-    def __reduce__(self) -> tuple[type["Descriptors"], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[type[Descriptors], tuple[Any, ...]]:
         return Descriptors, (self.values, self.means, self.covariances, self.frames, self.settings)
 
-    def astype(self, dtype: DTypeLike) -> "Descriptors":
+    def astype(self, dtype: DTypeLike) -> Descriptors:
         """Descriptors with values in float32 or float64. Comparing float32 takes less time and half the memory."""
         if np.dtype(dtype) not in (np.float32, np.float64):
             raise ArgumentValueError("dtype", f"must be float32 or float64, got {np.dtype(dtype)}")
@@ -120,7 +122,7 @@ class Descriptors:
         return Descriptors(self.values.astype(dtype), self.means, self.covariances, self.frames, self.settings)
 
     @staticmethod
-    def concatenate(parts: Sequence["Descriptors"]) -> "Descriptors":
+    def concatenate(parts: Sequence[Descriptors]) -> Descriptors:
         """Concatenate descriptors; all must have the same settings.
 
         >>> squares, triangles = describe(np.ones((3, 8, 8))), describe([np.tri(9)])
@@ -181,7 +183,7 @@ class Descriptors:
         write_atomically(target, write)
 
     @classmethod
-    def load(cls, path: str | PathLike[str] | IO[bytes]) -> "Descriptors":
+    def load(cls, path: str | PathLike[str] | IO[bytes]) -> Descriptors:
         """Read a file that `save` wrote. The ending .npz may be omitted, and values of float16 become float32.
 
         Raises

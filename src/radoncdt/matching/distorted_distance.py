@@ -1,5 +1,7 @@
 """Distances of images after registration, while small distortions are allowed."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -7,6 +7,8 @@ thickness. The blur is a Gaussian with the covariance of the drawing, times `wid
 drawing lead to the same maps of the result.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, overload
 

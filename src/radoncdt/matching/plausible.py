@@ -1,5 +1,7 @@
 """Plausible maps: limits on the affine maps between two measures."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -91,7 +93,7 @@ class Plausible:
         """The admitted maps in the form that the kernels take, without prices."""
         return Maps(self.reflections, self.kernel_limits)
 
-    def admits(self, registration: "Registration") -> bool:
+    def admits(self, registration: Registration) -> bool:
         """Whether a map is within the limits, up to rounding. Reflections are not examined."""
         limits = self.kernel_limits
         if limits is None:

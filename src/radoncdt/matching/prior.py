@@ -8,6 +8,8 @@ where ψ is the angle of the rotation in the polar decomposition of the map, and
 Prices are not negative, so that lower bounds of distances stay valid, and the search stays exact.
 """
 
+from __future__ import annotations
+
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np

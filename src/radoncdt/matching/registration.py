@@ -1,5 +1,7 @@
 """The result of a registration: an affine map from one measure to another, and how well it fits."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
@@ -37,7 +39,7 @@ class Registration:
     the circle that is nearest to its map."""
     mirrored: bool
     """Whether the map mirrors: det A < 0."""
-    alternatives: tuple["Registration", ...] = field(default=(), repr=False)
+    alternatives: tuple[Registration, ...] = field(default=(), repr=False)
     """Other maps that fit as well, up to the tolerance, the best first. A symmetric shape has several."""
     frames: tuple[tuple[int, int], tuple[int, int]] = field(default=((1, 1), (1, 1)), repr=False)
     """Shapes (H, W) of the moving and the fixed image; (1, 1) for PointClouds."""
@@ -68,7 +70,7 @@ class Registration:
             reasons.append(f"with so few angles, copies can have a distance of {self.grid_distance:.2g}")
         return " and ".join(reasons)
 
-    def inverse(self) -> "Registration":
+    def inverse(self) -> Registration:
         """The map from the fixed measure to the moving one.
 
         >>> moved = push_forward(np.tri(30), [[1, 0.5], [0, 1]], shape=(60, 60))

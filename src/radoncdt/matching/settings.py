@@ -1,5 +1,7 @@
 """Settings of descriptors: how measures are described."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +75,6 @@ class DescriptorSettings:
         return float(2 * np.sin(np.pi / (4 * self.n_angles)))
 
     @classmethod
-    def from_record(cls, record: dict[str, Any]) -> "DescriptorSettings":
+    def from_record(cls, record: dict[str, Any]) -> DescriptorSettings:
         """Read settings that were stored with `dataclasses.asdict`. Older records have nu 0 for exact moments."""
         return cls(**{**record, "nu": record["nu"] or NU})

@@ -29,8 +29,43 @@ _LEVEL_GRIDS = ("midpoint", "uniform")
 
 
 def quantile_levels(n_levels: int, level_grid: str = "midpoint") -> Floats:
-    """Levels t in (0, 1): (k + ½)/n for "midpoint", (k + 1)/(n + 1) for "uniform", k = 0, …, n − 1.
+    """Compute the levels t at which quantile functions are evaluated.
 
+    The levels are t = (k + ½)/n_levels for "midpoint", and t = (k + 1)/(n_levels + 1) for "uniform", with k = 0, …,
+    n_levels − 1. Each midpoint level represents an equal share of the mass. The authors of the paper [1]_ use the
+    uniform levels.
+
+    Parameters
+    ----------
+    n_levels : int
+        Number of levels, at least 2.
+    level_grid : {"midpoint", "uniform"}, default "midpoint"
+        Which levels to compute.
+
+    Returns
+    -------
+    float64 array (n_levels,)
+        Levels in (0, 1), ascending.
+
+    Raises
+    ------
+    TypeError
+        If `n_levels` is not an integer.
+    ValueError
+        If `n_levels` is less than 2 or more than 2²⁰, or if `level_grid` is unknown.
+
+    See Also
+    --------
+    rcdt : Quantile functions of projections at these levels.
+    equispaced_angles : The angles of the directions.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
+
+    Examples
+    --------
     >>> quantile_levels(4)
     array([0.125, 0.375, 0.625, 0.875])
     >>> quantile_levels(4, "uniform")
@@ -55,27 +90,56 @@ def cdt(
     reference: _Reference | None = None,
     points: ArrayLike | None = None,
 ) -> Floats:
-    """Cumulative distribution transform μ̂ = F_μ^[-1] ∘ F_ρ of measures on the line (§3.1 of the paper).
+    """Compute the cumulative distribution transform (CDT) of measures on the line.
 
-    F^[-1](t) = inf{s : F(s) > t} is the paper's generalised inverse, except at t = 1, where that would be +∞; the value
-    there is the end of the support. The transform is the optimal map that transports ρ to μ, for every convex cost.
-    Measures are divided by their mass. They are given either as masses on bins or as points on the line.
+    The CDT of a measure μ with respect to a reference measure ρ is the function ``μ̂ = F_μ^[-1] ∘ F_ρ`` (§3.1 of the
+    paper [1]_), where F denotes cumulative functions and ``F^[-1](t) = inf{s : F(s) > t}``. It is the optimal map that
+    transports ρ to μ, for every convex cost.
+
+    Measures are divided by their mass. They are given either as masses on bins or as points on the line. At t = 1,
+    where the paper's generalised inverse is +∞, the value is the end of the support of μ.
 
     Parameters
     ----------
-    mass : array (…, n_bins), edges : array (…, n_bins + 1) or (n_bins + 1,)
-        Masses spread evenly over bins. The edges ascend, and a bin of width 0 is an atom.
-    samples : array (…, n), weights : array (…, n) or (n,), optional
-        Points on the line and their masses, which are equal by default.
+    mass : array (…, n_bins), optional
+        Non-negative masses, spread evenly over bins. Give either `mass` with `edges`, or `samples`.
+    edges : array (n_bins + 1,) or (…, n_bins + 1), optional
+        Ends of the bins, ascending. A bin of width 0 is an atom.
+    samples : array (…, n), optional
+        Points on the line.
+    weights : array (n,) or (…, n), optional
+        Non-negative masses of the samples. By default, all are equal.
     reference : (masses, edges) or frozen scipy.stats distribution, optional
-        The reference measure ρ, which has no atoms; uniform on [0, 1] by default.
+        The reference measure ρ, which must not have atoms. By default, ρ is uniform on [0, 1].
     points : array, optional
-        Points at which to evaluate; by default the 64 quantiles of ρ at the levels (k + ½)/64. To the left of the
-        support of ρ the value is the beginning of the support of μ, to the right its end.
+        Points at which to evaluate the transform; ±∞ are allowed. By default, they are the 64 quantiles of ρ at the
+        levels (k + ½)/64. To the left of the support of ρ, the value is the beginning of the support of μ; to the
+        right, it is its end.
 
     Returns
     -------
-    float64 array (…, *points.shape)
+    float64 array (…, n_points)
+        Values of the transform. The last axes are those of `points`, or one axis of length 64 if it is not given.
+
+    Raises
+    ------
+    TypeError
+        If neither or both of `mass` and `samples` are given, if `edges` or `weights` do not go with them, or if an
+        argument does not hold numbers.
+    ValueError
+        If shapes do not match, masses are negative or all 0, edges descend, values are not finite, or the reference has
+        atoms.
+
+    See Also
+    --------
+    inverse_cdt : Masses on bins from the transform.
+    rcdt : The transform of all projections of an image.
+    wasserstein : The distance of two measures on the line.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
 
     Examples
     --------
@@ -114,27 +178,47 @@ def inverse_cdt(
     reference: _Reference | None = None,
     points: ArrayLike | None = None,
 ) -> Floats:
-    """Masses on bins of the measures that have the given cumulative distribution transforms (§3.1 of the paper).
+    """Compute masses on bins from cumulative distribution transforms.
 
-    The cumulative function is the inverse of the transform: a monotone cubic through the points (value, F_ρ(point)),
-    where equal values are an atom. The mass below the first and above the last value, which a transform does not show,
-    becomes a tail that continues the density and its slope. The masses between edges that are values of the transform
-    are therefore exact.
+    This is the inverse of `cdt` (§3.1 of the paper [1]_): the cumulative function of μ is the inverse of
+    ``μ̂ = F_μ^[-1] ∘ F_ρ``, and its differences at the edges are the masses. It is computed as a monotone cubic through
+    the points (value, F_ρ(point)), where equal values are an atom. The transform does not show the mass below its first
+    value and above its last one. There, a tail continues the density and its slope. The masses between edges that are
+    values of the transform are therefore exact.
 
     Parameters
     ----------
     values : array (…, n_points)
-        Transforms, not descending, with n_points ≥ 2.
+        Values of transforms, which must not descend; n_points is at least 2.
     edges : array (n_bins + 1,) or (…, n_bins + 1)
         Ends of the bins, ascending. Mass on an edge belongs to the bin to its left.
-    reference, points
-        As in `cdt`: ρ, and the n_points points at which the transform was evaluated, ascending; by default the
-        quantiles of ρ at the levels (k + ½)/n_points.
+    reference : (masses, edges) or frozen scipy.stats distribution, optional
+        The reference measure ρ, which must not have atoms. By default, ρ is uniform on [0, 1].
+    points : array (n_points,), optional
+        Points at which the transforms were evaluated, ascending. By default, they are the quantiles of ρ at the levels
+        (k + ½)/n_points.
 
     Returns
     -------
     float64 array (…, n_bins)
-        Shares of a total mass of 1. Mass beyond the edges belongs to no bin.
+        Shares of a total mass of 1. Mass beyond the edges does not belong to any bin.
+
+    Raises
+    ------
+    TypeError
+        If an argument does not hold numbers, or the reference has the wrong type.
+    ValueError
+        If shapes do not match, values or edges descend, points do not ascend, or the reference has atoms.
+
+    See Also
+    --------
+    cdt : The transform.
+    inverse_rcdt : Images from the transforms of their projections.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
 
     Examples
     --------

@@ -14,23 +14,30 @@ __all__ = ["show_config"]
 def show_config(mode: str = "stdout") -> dict[str, Any] | None:
     """Show which kernels, instruction set and number of threads are in use.
 
+    The configuration is printed, or returned as a dictionary. Include it in reports of problems.
+
     Parameters
     ----------
-    mode : {"stdout", "dict"}
+    mode : {"stdout", "dict"}, default "stdout"
         Whether to print the configuration or to return it as a dictionary.
 
     Returns
     -------
     dict or None
-        With ``mode="dict"``: the version of the package; the name of the kernels in use ("avx512", "avx2" or
-        "baseline" for compiled ones, or "numpy"), those available, and, if there are no compiled ones, the reason; the
-        compiler of the compiled ones; the number of threads that ``n_jobs=-1`` stands for; and the versions of Python
-        and NumPy.
+        None with ``mode="stdout"``. With ``mode="dict"``, the dictionary has the version of the package; the name of
+        the kernels in use ("avx512", "avx2" or "baseline" for compiled ones, or "numpy"); those available and, if there
+        are no compiled ones, the reason; the compiler of the compiled ones; the number of threads that ``n_jobs=-1``
+        stands for; and the versions of Python and NumPy.
+
+    Raises
+    ------
+    ValueError
+        If `mode` is unknown.
 
     Notes
     -----
-    The environment variable RADONCDT_KERNELS selects kernels other than the fastest: ``avx512``, ``avx2``,
-    ``baseline`` or ``numpy``. It is read once, when kernels are first needed.
+    The environment variable RADONCDT_KERNELS selects kernels other than the fastest: ``avx512``, ``avx2``, ``baseline``
+    or ``numpy``. It is read once, when kernels are first needed.
 
     Examples
     --------

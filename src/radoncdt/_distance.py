@@ -30,28 +30,56 @@ class _Line(NamedTuple):
 
 
 def wasserstein(a: ArrayLike | tuple[Any, Any], b: ArrayLike | tuple[Any, Any], /, p: float = 2) -> float:
-    """Wasserstein-p distance of two measures on the line, W_p = (∫₀¹ |F_a⁻¹(t) − F_b⁻¹(t)|^p dt)^(1/p), exact.
+    """Compute the Wasserstein-p distance of two measures on the line.
 
-    Both quantile functions are linear between finitely many levels, where the integral has a closed form. Measures are
-    divided by their mass; shares of it below 1e-14 are treated as rounding errors.
+    With the quantile functions of the two measures (§3.1 of the paper [1]_), it is ::
+
+        W_p(a, b) = (∫₀¹ |F_a^[-1](t) − F_b^[-1](t)|^p dt)^(1/p)
+
+    The distance is exact: both quantile functions are linear between finitely many levels, where the integral has a
+    closed form. Measures are divided by their mass; shares of it below 1e-14 are treated as rounding errors.
 
     Parameters
     ----------
-    a, b : array (n,), (samples, weights), or (masses, edges)
-        Points with equal weights; points (n,) with their weights (n,); or masses (n,) spread evenly over bins with
-        ascending edges (n + 1,).
-    p : float
-        From 1 to 10⁶; ``np.inf`` yields the largest distance over which any mass is moved.
+    a : array (n,), (samples, weights), or (masses, edges)
+        A measure: points (n,) with equal weights; a tuple of points (n,) and their weights (n,); or a tuple of masses
+        (n,), spread evenly over bins, and the ascending edges (n + 1,) of the bins.
+    b : array (m,), (samples, weights), or (masses, edges)
+        The other measure, in any of these forms.
+    p : float, default 2
+        Power of the cost, from 1 to 10⁶. With ``np.inf``, the distance is the largest one over which any mass is moved.
 
     Returns
     -------
     float
+        The distance, in the unit of the points.
+
+    Raises
+    ------
+    TypeError
+        If `p` is not a number, or a measure does not hold numbers.
+    ValueError
+        If shapes do not match, masses are negative or all 0, edges descend, values are not finite, or `p` is out of
+        range.
+
+    See Also
+    --------
+    sliced_wasserstein : The distance of two measures on the plane.
+    cdt : Quantile functions with respect to a reference.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
 
     Examples
     --------
     >>> wasserstein([0, 1, 5], [1, 2, 6])
     1.0
-    >>> wasserstein(([0, 1], [3, 1]), ([1], [0, 2]), p=1)  # two points against the uniform measure on [0, 2]
+
+    Two points against the uniform measure on [0, 2]:
+
+    >>> wasserstein(([0, 1], [3, 1]), ([1], [0, 2]), p=1)
     0.75
     """
     power = _check_power(p)
@@ -68,24 +96,60 @@ def sliced_wasserstein(
     angles: ArrayLike | None = None,
     n_jobs: int | None = -1,
 ) -> float:
-    """Sliced Wasserstein-p distance of two measures on the plane, SW_p = (mean over θ of W_p(R_θ[μ], R_θ[ν])^p)^(1/p).
+    """Compute the sliced Wasserstein-p distance of two measures on the plane.
 
-    The distance of each projection is exact: for points, and for images with the masses of the strips of `radon`
-    spread evenly. The directions are fixed and equispaced, not random. With p = ∞ it is the maximum over them.
+    It is ``SW_p = (mean over θ of W_p(R_θ[μ], R_θ[ν])^p)^(1/p)``, where R_θ is the projection on the direction θ. For p
+    = 2 it is the norm distance of the R-CDTs (§3.1 of the paper [1]_).
+
+    The distance of each projection is exact: for points, and for images with the masses of the strips of `radon` spread
+    evenly. The directions are fixed and equispaced, not random. With p = ∞, the distance is the maximum over the
+    directions.
 
     Parameters
     ----------
-    mu, nu : array (H, W) or PointCloud
-        Non-negative measures in pixels around a common centre; an image can be compared with a PointCloud. They are
-        divided by their mass.
-    p : float
-        From 1 to 10⁶, or ``np.inf``.
-    n_angles, angles, n_jobs
-        As in `rcdt`.
+    mu : array (H, W) or PointCloud
+        A non-negative measure, in pixels around the centre of the image. It is divided by its mass.
+    nu : array (H, W) or PointCloud
+        The other measure, around the same centre. An image can be compared with a PointCloud.
+    p : float, default 2
+        Power of the distance, from 1 to 10⁶, or ``np.inf``.
+    n_angles : int, default 128
+        Number of directions θ_k = πk/n_angles on the half circle.
+    angles : array (n_angles,), optional
+        Any angles, in radians, instead of the equispaced ones. They replace `n_angles`.
+    n_jobs : int or None, default -1
+        Number of threads, as in scikit-learn: −1 means all cores, and None usually means one. The result does not
+        depend on it.
 
     Returns
     -------
     float
+        The distance, in pixels.
+
+    Raises
+    ------
+    TypeError
+        If a measure or an option has the wrong type.
+    ValueError
+        If a measure has negative mass, no mass or values that are not finite, if an array looks like a colour image, or
+        if an option has an invalid value. The message names the argument and the value.
+
+    Warns
+    -----
+    UserWarning
+        If most of the mass of an image is bright paper around dark ink. `radoncdt.ink.find_ink` turns such an image
+        into a measure.
+
+    See Also
+    --------
+    sliced_wasserstein_distances : The distances of all pairs of measures.
+    wasserstein : The distance of two measures on the line.
+    affine_distances : A distance that does not depend on affine maps.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
 
     Examples
     --------
@@ -111,22 +175,60 @@ def sliced_wasserstein_distances(
     angles: ArrayLike | None = None,
     n_jobs: int | None = -1,
 ) -> Floats:
-    """Sliced Wasserstein-p distances of every measure of A to every measure of B, or of A if B is not given.
+    """Compute the sliced Wasserstein-p distances of all pairs of measures.
 
-    The projections of all measures are kept in memory: 16 · n_angles · (H + W) bytes per image. For large sets, the
-    Euclidean distance of R-CDTs, divided by √(n_angles · n_levels), is SW_2 up to the discretisation of the levels and
-    costs only a matrix product.
+    The distance is ``SW_p = (mean over θ of W_p(R_θ[μ], R_θ[ν])^p)^(1/p)``, where R_θ is the projection on the
+    direction θ (§3.1 of the paper [1]_). It is computed exactly along fixed, equispaced directions.
+
+    The projections of all measures are kept in memory: 16 · n_angles · (H + W) bytes per image. For large sets, compute
+    the Euclidean distances of R-CDTs, divided by √(n_angles · n_levels), instead. They equal SW_2 up to the
+    discretisation of the levels, and cost only a matrix product.
 
     Parameters
     ----------
-    A, B : array (n, H, W), or list of images (H, W) and PointClouds
-    p, n_angles, angles, n_jobs
-        As in `sliced_wasserstein`.
+    A : array (n, H, W), or list of images (H, W) and PointClouds
+        Non-negative measures, in pixels around a common centre. They are divided by their mass.
+    B : array (m, H, W), or list of images (H, W) and PointClouds, optional
+        Measures to compare with those of A. By default, the measures of A are compared with each other.
+    p : float, default 2
+        Power of the distance, from 1 to 10⁶, or ``np.inf``.
+    n_angles : int, default 128
+        Number of directions θ_k = πk/n_angles on the half circle.
+    angles : array (n_angles,), optional
+        Any angles, in radians, instead of the equispaced ones. They replace `n_angles`.
+    n_jobs : int or None, default -1
+        Number of threads, as in scikit-learn: −1 means all cores, and None usually means one. The result does not
+        depend on it.
 
     Returns
     -------
     float64 array (n, m)
-        Symmetric with zeros on the diagonal if B is not given.
+        The distances, in pixels. If B is not given, the array is symmetric with zeros on the diagonal.
+
+    Raises
+    ------
+    TypeError
+        If A, B or an option has the wrong type.
+    ValueError
+        If a measure has negative mass, no mass or values that are not finite, if an array looks like a colour image, or
+        if an option has an invalid value. The message names the argument and the value.
+
+    Warns
+    -----
+    UserWarning
+        If most of the mass of an image is bright paper around dark ink. `radoncdt.ink.find_ink` turns such an image
+        into a measure.
+
+    See Also
+    --------
+    sliced_wasserstein : The distance of one pair.
+    rcdt : Features whose Euclidean distances are nearly the same.
+    affine_distances : Distances that do not depend on affine maps.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
 
     Examples
     --------

@@ -30,35 +30,57 @@ def inverse_rcdt(
     level_grid: str = "midpoint",
     n_jobs: int | None = -1,
 ) -> Floats:
-    """Images that have given R-CDTs: densities from quantiles, then filtered back projection (§3.1 of the paper).
+    """Reconstruct images from their Radon cumulative distribution transforms.
 
+    This is the inverse of `rcdt` (§3.1 of the paper [1]_), up to the finite number of directions and levels.
     `inverse_cdt` turns the quantiles of each direction into masses of strips, and `filtered_back_projection` turns
     these into an image with ripples, some of which are negative. The result is the image without negative masses that
-    is nearest to it, in Euclidean distance, and has the same mass. It is the closer to the original, the more angles
-    and levels there are; thin lines need many.
+    is nearest to it, in Euclidean distance, and has the same mass. More angles and levels bring it closer to the
+    original; thin lines need many.
 
     Parameters
     ----------
     features : array (…, n_angles, n_levels)
-        R-CDTs as `rcdt` returns them, or averages of them; they must not descend along the levels.
+        R-CDTs as `rcdt` returns them, or averages of them. They must not descend along the levels; n_levels is at least
+        2.
     shape : (int, int)
         Shape (H, W) of the images, which have the same centre.
     angles : array (n_angles,), optional
-        The angles of the features if they are not the equispaced ones.
-    level_grid : {"midpoint", "uniform"}
-        The levels of the features.
-    n_jobs : int or None
-        Number of threads, as in scikit-learn; −1 means all cores.
+        Angles of the features, in radians. By default, they are the equispaced ones, πk/n_angles.
+    level_grid : {"midpoint", "uniform"}, default "midpoint"
+        Levels of the features: t = (k + ½)/n_levels for "midpoint", and t = (k + 1)/(n_levels + 1) for "uniform".
+    n_jobs : int or None, default -1
+        Number of threads, as in scikit-learn: −1 means all cores, and None usually means one. The result does not
+        depend on it.
 
     Returns
     -------
     float64 array (…, H, W)
-        Non-negative images, of mass 1 if the frame holds the whole measure.
+        Non-negative images. Their mass is 1 if the frame holds the whole measure.
+
+    Raises
+    ------
+    TypeError
+        If an argument has the wrong type.
+    ValueError
+        If the features have the wrong shape, descend or are not finite, or if the angles, the levels or the shape do
+        not fit.
 
     Warns
     -----
     UserWarning
-        When, in some direction, more mass is outside the frame than a hundredth and the blur of the strips.
+        If, in some direction, more mass is outside the frame than a hundredth and the blur of the strips.
+
+    See Also
+    --------
+    rcdt : The transform.
+    interpolate : Images between two images.
+    filtered_back_projection : Images from masses of strips.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
 
     Examples
     --------
@@ -124,26 +146,60 @@ def interpolate(
     n_levels: int = 512,
     n_jobs: int | None = -1,
 ) -> Floats:
-    """Move one image into another by transport: the image whose R-CDT is (1 − t) R̂[a] + t R̂[b].
+    """Move one image into another by transport.
 
-    Unlike a cross-fade, this moves mass: halfway between two discs is a disc in between. In each direction it is the
-    geodesic of optimal transport on the line. The method is known as sliced (Radon) displacement interpolation. The
-    mass changes linearly from that of a to that of b.
+    At time t, the result is the image whose R-CDT is ``(1 − t) R̂[a] + t R̂[b]``, where R̂ is the R-CDT of §3.1 of the
+    paper [1]_. Unlike a cross-fade, this moves mass: halfway between two discs is a disc in between. In each direction
+    it is the geodesic of optimal transport on the line. The method is known as sliced (Radon) displacement
+    interpolation. The mass changes linearly from that of a to that of b.
 
     Parameters
     ----------
-    a, b : array (H, W) or PointCloud
-        Non-negative measures.
+    a : array (H, W) or PointCloud
+        The non-negative measure at t = 0.
+    b : array (H, W) or PointCloud
+        The non-negative measure at t = 1.
     t : float or array
         Times from 0, which yields a, to 1, which yields b, both as reconstructed by `inverse_rcdt`.
     shape : (int, int), optional
-        Shape of the result. By default it is as high as the higher and as wide as the wider image.
-    n_angles, n_levels, n_jobs
-        As in `rcdt`; the defaults are larger, so that lines stay thin.
+        Shape (H, W) of the result. By default, it is as high as the higher and as wide as the wider image. Two
+        PointClouds need it.
+    n_angles : int, default 256
+        Number of directions on the half circle. Fewer directions make thin lines wider.
+    n_levels : int, default 512
+        Number of levels of the quantile functions. Fewer levels make thin lines wider.
+    n_jobs : int or None, default -1
+        Number of threads, as in scikit-learn: −1 means all cores, and None usually means one. The result does not
+        depend on it.
 
     Returns
     -------
-    float64 array (*t.shape, H, W)
+    float64 array (…, H, W)
+        One image per time; the leading axes are those of `t`.
+
+    Raises
+    ------
+    TypeError
+        If a measure or an option has the wrong type.
+    ValueError
+        If a measure has negative mass, no mass or values that are not finite, if an array looks like a colour image, or
+        if an option has an invalid value. Also if a time is not between 0 and 1, or two PointClouds come without a
+        shape. The message names the argument and the value.
+
+    Warns
+    -----
+    UserWarning
+        If, in some direction, more mass is outside the frame than a hundredth and the blur of the strips.
+
+    See Also
+    --------
+    inverse_rcdt : Reconstructs the images.
+    register : The affine map from one image to another.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
 
     Examples
     --------

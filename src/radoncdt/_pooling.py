@@ -121,42 +121,113 @@ def pooled_nrcdt(
     trim: float = 0.0,
     n_jobs: int | None = -1,
 ) -> Floats:
-    """NR-CDT pooled over the full circle of directions, level by level (§3.3 of the paper and its follow-ups).
+    """Compute the NR-CDT pooled over the circle of directions, level by level.
 
-    With the maximum this is the mNR-CDT, sup_θ N_θ[μ](t). It does not change when the measure is moved by an affine
-    map, up to the error of using finitely many directions. The same holds for the minimum, the range, those of the
-    absolute values, and the total variation along the circle. The mean and the median are invariant only under shifts,
+    The NR-CDT ``N_θ[μ](t)`` is the R-CDT with mean 0 and standard deviation 1 in each direction (§3.2 of the paper
+    [1]_). A pool reduces the values at each level t along the full circle of directions θ. With the maximum, this is
+    the mNR-CDT ``sup_θ N_θ[μ](t)`` (§3.3 of [1]_). It does not change when the measure is moved by an affine map, up to
+    the error of using finitely many directions. The same holds for the minimum, the range, those of the absolute
+    values, and the total variation along the circle. The mean and the median [2]_ are invariant only under shifts,
     rotations, reflections and isotropic scaling, unless the directions are whitened.
+
+    The pool covers the directions and their opposites. For images, the opposite of ``N_θ(t)`` is ``−N_θ(1 − t)``; for
+    point clouds, where levels can meet jumps, it is computed.
 
     Parameters
     ----------
-    images, n_angles, angles, n_levels, level_grid, moments, nu, trim, n_jobs
-        As in `nrcdt`. The pool covers the directions and their opposites, so `angles` need only cover half the circle.
-        For images the opposite is −N_θ(1 − t); for point clouds, where levels can meet jumps, it is computed.
-    directions : {"auto", "equispaced", "whitened"}
-        As in `nrcdt`. "auto" means equispaced for the mean and the median, which then are as the follow-up paper
-        defines them, and wherever `angles` or the moments "levels" are given. For the other pools it means whitened:
-        with infinitely many directions their value would be the same, and with finitely many it changes less under
-        affine maps. ``docs/explanation/method.md`` has the table.
-    pool : {"max", "min", "mean", "median", "range", "max_abs", "min_abs", "range_abs", "total_variation"}
-        The range is maximum minus minimum; "_abs" takes absolute values first; the total variation is the sum of the
-        absolute steps from each direction to the next, once around.
+    images : array (H, W) or (…, H, W), PointCloud, or list of images and PointClouds
+        Non-negative measures of type bool, integer or float: bright ink, and zeros elsewhere. The images of a list may
+        have different sizes. Arrays that look like colour images are refused; a stack of images that are 3 or 4 pixels
+        wide must therefore be a list of two-dimensional arrays. For a Dask array, the result is a Dask array, which is
+        computed lazily.
+    pool : str, default "max"
+        One of "max", "min", "mean", "median", "range", "max_abs", "min_abs", "range_abs" and "total_variation". The
+        range is the maximum minus the minimum; "_abs" takes absolute values first; the total variation is the sum of
+        the absolute steps from each direction to the next, once around.
+
         With whitened directions also "sorted", the order statistics over the circle, and "fourier", the magnitudes of
-        the Fourier coefficients along the circle, which keep more than one number per level.
+        the Fourier coefficients along the circle. These keep several components per level.
     n_components : int, optional
-        Number of these to keep per level: of the 2·n_angles order statistics this many, evenly spaced from the
-        smallest to the largest; of the n_angles + 1 magnitudes those of the lowest frequencies. The default is 8, or
-        all if there are fewer.
+        Number of components per level of the pools "sorted" and "fourier": of the 2 · n_angles order statistics this
+        many, evenly spaced from the smallest to the largest; of the n_angles + 1 magnitudes those of the lowest
+        frequencies. By default it is 8, or all if there are fewer. Other pools refuse it.
+    n_angles : int, default 128
+        Number of directions θ_k = πk/n_angles on the half circle.
+    angles : array (n_angles,), optional
+        Any angles, in radians, instead of the equispaced ones. They replace `n_angles`. They need only cover half the
+        circle, because the pool also covers the opposite directions.
+    n_levels : int, default 64
+        Number of levels t in (0, 1) of the quantile functions.
+    level_grid : {"midpoint", "uniform"}, default "midpoint"
+        The levels: t = (k + ½)/n_levels for "midpoint", and t = (k + 1)/(n_levels + 1) for "uniform", with k = 0, …,
+        n_levels − 1. The authors of the paper use "uniform".
+    directions : {"auto", "equispaced", "whitened"}, default "auto"
+        Whether the angles are those of directions θ in the plane of the image ("equispaced"), or of directions η of the
+        whitened measure ("whitened"), which are ``θ = Σ^{-1/2}η/‖Σ^{-1/2}η‖`` in the plane of the image. Whitened
+        measures that differ by an affine map differ by a rotation or a reflection, and so do their NR-CDTs along the
+        angles. "auto" means equispaced directions for the mean and the median, which then are as the second paper
+        defines them, and wherever `angles` or the moments "levels" are given. For the other pools it means whitened
+        directions: with infinitely many directions their value would be the same, and with finitely many it changes
+        less under affine maps.
+    moments : {"exact", "levels", "robust"}, default "exact"
+        Mean and standard deviation of the normalisation. "exact": those of the measure itself, ⟨m, θ⟩ and √(θᵀΣθ),
+        where m and Σ are its mean and covariance. "levels": mean and sample standard deviation of the values at the
+        levels, as the authors of the paper compute them; not with whitened directions. "robust": m and Σ are location
+        and scatter of a Student t distribution fitted to the measure, which specks far from the shape hardly change.
+        They are affine equivariant, so the invariance is kept.
+    nu : float, default 3.0
+        Degrees of freedom of the Student t distribution, for robust moments only. Smaller values give less weight to
+        distant mass.
+    trim : float, default 0.0
+        Omit the levels t < trim and t > 1 − trim, to which specks far from the shape belong. The result then has fewer
+        levels.
+    n_jobs : int or None, default -1
+        Number of threads, as in scikit-learn: −1 means all cores, and None usually means one. The result does not
+        depend on it.
 
     Returns
     -------
-    float64 array (…, n_levels), or (…, n_components · n_levels), one component after the other
+    float64 array (…, n_levels) or (…, n_components · n_levels)
+        The pooled values: one component after the other, each with all levels.
+
+    Raises
+    ------
+    TypeError
+        If images or an option has the wrong type.
+    ValueError
+        If a measure has negative mass, no mass or values that are not finite, if an array looks like a colour image, or
+        if an option has an invalid value. Also if the points of a cloud lie on one line, because the NR-CDT is then
+        undefined. The message names the argument and the value.
+
+    Warns
+    -----
+    UserWarning
+        If most of the mass of an image is bright paper around dark ink. `radoncdt.ink.find_ink` turns such an image
+        into a measure.
+    UserWarning
+        If robust moments do not converge.
+
+    See Also
+    --------
+    max_nrcdt : The mNR-CDT of the paper.
+    mean_nrcdt : The mean over the directions.
+    nrcdt : The values before pooling.
+    NormalizedRadonCDT : The same as a scikit-learn transformer.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
+    .. [2] M. Beckmann, R. Beinert, J. Bresch, "Normalized Radon cumulative distribution transforms for invariance and
+           robustness in optimal transport based image classification", 2025. arXiv:2506.08761.
 
     Examples
     --------
     >>> square, turned = np.ones((64, 64)), push_forward(np.ones((64, 64)), [[1, -1], [1, 1]], shape=(130, 130))
     >>> np.allclose(pooled_nrcdt(square), pooled_nrcdt(turned), atol=0.01)
     True
+    >>> pooled_nrcdt(square, pool="fourier", n_components=3).shape
+    (192,)
     """
     half, levels = Directions.choose(n_angles, angles), choose_levels(n_levels, level_grid, trim)
     n_components = check_pool(pool, n_components, len(half))
@@ -204,12 +275,101 @@ def max_nrcdt(
     trim: float = 0.0,
     n_jobs: int | None = -1,
 ) -> Floats:
-    """Max-normalised R-CDT, the mNR-CDT sup_θ N_θ[μ](t) of the paper: `pooled_nrcdt` with ``pool="max"``.
+    """Compute the max-normalised R-CDT (mNR-CDT) of measures.
 
-    Parameters, result and errors are those of `pooled_nrcdt`.
+    The mNR-CDT of a measure μ is the function ``N_m[μ](t) = sup_θ N_θ[μ](t)`` (§3.3 of the paper [1]_), where
+    ``N_θ[μ]`` is the R-CDT in the direction θ, shifted and scaled to mean 0 and standard deviation 1. It does not
+    change when μ is shifted, rotated, scaled, sheared or mirrored. Classes of affine copies are therefore linearly
+    separable (Theorem 1).
 
+    The supremum is a maximum over the given directions and their opposites, so the invariance holds up to the error of
+    using finitely many of them. For images, the opposite of ``N_θ(t)`` is ``−N_θ(1 − t)``; for point clouds it is
+    computed.
+
+    Parameters
+    ----------
+    images : array (H, W) or (…, H, W), PointCloud, or list of images and PointClouds
+        Non-negative measures of type bool, integer or float: bright ink, and zeros elsewhere. The images of a list may
+        have different sizes. Arrays that look like colour images are refused; a stack of images that are 3 or 4 pixels
+        wide must therefore be a list of two-dimensional arrays. For a Dask array, the result is a Dask array, which is
+        computed lazily.
+    n_angles : int, default 128
+        Number of directions θ_k = πk/n_angles on the half circle.
+    angles : array (n_angles,), optional
+        Any angles, in radians, instead of the equispaced ones. They replace `n_angles`. They need only cover half the
+        circle, because the pool also covers the opposite directions.
+    n_levels : int, default 64
+        Number of levels t in (0, 1) of the quantile functions.
+    level_grid : {"midpoint", "uniform"}, default "midpoint"
+        The levels: t = (k + ½)/n_levels for "midpoint", and t = (k + 1)/(n_levels + 1) for "uniform", with k = 0, …,
+        n_levels − 1. The authors of the paper use "uniform".
+    directions : {"auto", "equispaced", "whitened"}, default "auto"
+        Whether the angles are those of directions θ in the plane of the image ("equispaced"), or of directions η of the
+        whitened measure ("whitened"), which are ``θ = Σ^{-1/2}η/‖Σ^{-1/2}η‖`` in the plane of the image. Whitened
+        measures that differ by an affine map differ by a rotation or a reflection, and so do their NR-CDTs along the
+        angles. "auto" means whitened directions, along which the maximum over finitely many directions changes less
+        under affine maps, or equispaced ones if `angles` or the moments "levels" are given. "equispaced" is the
+        definition of the paper.
+    moments : {"exact", "levels", "robust"}, default "exact"
+        Mean and standard deviation of the normalisation. "exact": those of the measure itself, ⟨m, θ⟩ and √(θᵀΣθ),
+        where m and Σ are its mean and covariance. "levels": mean and sample standard deviation of the values at the
+        levels, as the authors of the paper compute them; not with whitened directions. "robust": m and Σ are location
+        and scatter of a Student t distribution fitted to the measure, which specks far from the shape hardly change.
+        They are affine equivariant, so the invariance is kept.
+    nu : float, default 3.0
+        Degrees of freedom of the Student t distribution, for robust moments only. Smaller values give less weight to
+        distant mass.
+    trim : float, default 0.0
+        Omit the levels t < trim and t > 1 − trim, to which specks far from the shape belong. The result then has fewer
+        levels.
+    n_jobs : int or None, default -1
+        Number of threads, as in scikit-learn: −1 means all cores, and None usually means one. The result does not
+        depend on it.
+
+    Returns
+    -------
+    float64 array (…, n_levels)
+        One curve per measure.
+
+    Raises
+    ------
+    TypeError
+        If images or an option has the wrong type.
+    ValueError
+        If a measure has negative mass, no mass or values that are not finite, if an array looks like a colour image, or
+        if an option has an invalid value. Also if the points of a cloud lie on one line, because the NR-CDT is then
+        undefined. The message names the argument and the value.
+
+    Warns
+    -----
+    UserWarning
+        If most of the mass of an image is bright paper around dark ink. `radoncdt.ink.find_ink` turns such an image
+        into a measure.
+    UserWarning
+        If robust moments do not converge.
+
+    See Also
+    --------
+    pooled_nrcdt : Other functionals of the directions.
+    nrcdt : The values before the maximum is taken.
+    NormalizedRadonCDT : The same as a scikit-learn transformer.
+    affine_distances : A distance that keeps more than the maximum.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
+
+    Examples
+    --------
     >>> max_nrcdt(np.ones((3, 8, 8)), n_angles=4, n_levels=16).shape
     (3, 16)
+
+    A triangle and a sheared copy of it have nearly the same curve:
+
+    >>> sheared = push_forward(np.tri(60), [[1, 0.5], [0, 1]], shape=(60, 120))
+    >>> np.allclose(max_nrcdt(np.tri(60)), max_nrcdt(sheared), atol=0.02)
+    True
     """
     return pooled_nrcdt(
         images,
@@ -241,10 +401,92 @@ def mean_nrcdt(
     trim: float = 0.0,
     n_jobs: int | None = -1,
 ) -> Floats:
-    """Mean-normalised R-CDT, the aNR-CDT of the follow-up paper: `pooled_nrcdt` with ``pool="mean"``.
+    """Compute the mean-normalised R-CDT (aNR-CDT) of measures.
 
-    Parameters, result and errors are those of `pooled_nrcdt`.
+    The aNR-CDT of a measure μ is the mean over all directions θ of ``N_θ[μ](t)``, the functional of the second paper
+    [2]_. ``N_θ[μ]`` is the R-CDT in the direction θ, shifted and scaled to mean 0 and standard deviation 1 (§3.2 of
+    [1]_).
 
+    The mean covers the given directions and their opposites. It does not change when μ is shifted, rotated, mirrored or
+    scaled by the same factor in x and y. Along whitened directions, it does not change under any affine map. For
+    images, the opposite of ``N_θ(t)`` is ``−N_θ(1 − t)``; for point clouds it is computed.
+
+    Parameters
+    ----------
+    images : array (H, W) or (…, H, W), PointCloud, or list of images and PointClouds
+        Non-negative measures of type bool, integer or float: bright ink, and zeros elsewhere. The images of a list may
+        have different sizes. Arrays that look like colour images are refused; a stack of images that are 3 or 4 pixels
+        wide must therefore be a list of two-dimensional arrays. For a Dask array, the result is a Dask array, which is
+        computed lazily.
+    n_angles : int, default 128
+        Number of directions θ_k = πk/n_angles on the half circle.
+    angles : array (n_angles,), optional
+        Any angles, in radians, instead of the equispaced ones. They replace `n_angles`. They need only cover half the
+        circle, because the pool also covers the opposite directions.
+    n_levels : int, default 64
+        Number of levels t in (0, 1) of the quantile functions.
+    level_grid : {"midpoint", "uniform"}, default "midpoint"
+        The levels: t = (k + ½)/n_levels for "midpoint", and t = (k + 1)/(n_levels + 1) for "uniform", with k = 0, …,
+        n_levels − 1. The authors of the paper use "uniform".
+    directions : {"auto", "equispaced", "whitened"}, default "auto"
+        Whether the angles are those of directions θ in the plane of the image ("equispaced"), or of directions η of the
+        whitened measure ("whitened"), which are ``θ = Σ^{-1/2}η/‖Σ^{-1/2}η‖`` in the plane of the image. Whitened
+        measures that differ by an affine map differ by a rotation or a reflection, and so do their NR-CDTs along the
+        angles. "auto" means equispaced directions, which is the definition of the second paper. Along whitened
+        directions, the mean does not change under any affine map.
+    moments : {"exact", "levels", "robust"}, default "exact"
+        Mean and standard deviation of the normalisation. "exact": those of the measure itself, ⟨m, θ⟩ and √(θᵀΣθ),
+        where m and Σ are its mean and covariance. "levels": mean and sample standard deviation of the values at the
+        levels, as the authors of the paper compute them; not with whitened directions. "robust": m and Σ are location
+        and scatter of a Student t distribution fitted to the measure, which specks far from the shape hardly change.
+        They are affine equivariant, so the invariance is kept.
+    nu : float, default 3.0
+        Degrees of freedom of the Student t distribution, for robust moments only. Smaller values give less weight to
+        distant mass.
+    trim : float, default 0.0
+        Omit the levels t < trim and t > 1 − trim, to which specks far from the shape belong. The result then has fewer
+        levels.
+    n_jobs : int or None, default -1
+        Number of threads, as in scikit-learn: −1 means all cores, and None usually means one. The result does not
+        depend on it.
+
+    Returns
+    -------
+    float64 array (…, n_levels)
+        One curve per measure.
+
+    Raises
+    ------
+    TypeError
+        If images or an option has the wrong type.
+    ValueError
+        If a measure has negative mass, no mass or values that are not finite, if an array looks like a colour image, or
+        if an option has an invalid value. Also if the points of a cloud lie on one line, because the NR-CDT is then
+        undefined. The message names the argument and the value.
+
+    Warns
+    -----
+    UserWarning
+        If most of the mass of an image is bright paper around dark ink. `radoncdt.ink.find_ink` turns such an image
+        into a measure.
+    UserWarning
+        If robust moments do not converge.
+
+    See Also
+    --------
+    max_nrcdt : The maximum instead of the mean.
+    pooled_nrcdt : Other functionals of the directions.
+    nrcdt : The values before the mean is taken.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
+    .. [2] M. Beckmann, R. Beinert, J. Bresch, "Normalized Radon cumulative distribution transforms for invariance and
+           robustness in optimal transport based image classification", 2025. arXiv:2506.08761.
+
+    Examples
+    --------
     >>> mean_nrcdt(np.ones((3, 8, 8)), n_angles=4, n_levels=16).shape
     (3, 16)
     """

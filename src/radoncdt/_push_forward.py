@@ -36,30 +36,53 @@ def push_forward(
     *,
     shape: tuple[int, int] | None = None,
 ) -> Measure:
-    """Move a measure by x ↦ Ax + y: the push-forward μ_{A,y} = μ ∘ (A·+y)⁻¹ of eq. (2) in the paper.
+    """Move a measure by an affine map.
 
-    The points of a cloud move and keep their weights. An image is resampled by bilinear interpolation of its density.
-    The density is divided by |det A|, so that the mass is kept up to the sampling error. Shrinking by more than 2
-    therefore needs a smooth image.
+    The map x ↦ Ax + y moves a measure μ to its push-forward ``μ_{A,y} = μ ∘ (A·+y)⁻¹`` (eq. (2) of the paper [1]_). The
+    points of a cloud move and keep their weights. An image is resampled by bilinear interpolation of its density. The
+    density is divided by the absolute value of det A, so that the mass is kept up to the sampling error. Smooth an
+    image before shrinking it by more than a factor of 2.
 
     Parameters
     ----------
-    measure : PointCloud, image (H, W) or images (…, H, W)
+    measure : PointCloud, array (H, W) or array (…, H, W)
+        The measure, or a stack of images that are all moved by the same map.
     matrix : array (2, 2)
         The invertible matrix A in x, y coordinates.
-    shift : array (2,)
+    shift : array (2,), default (0, 0)
         The vector y in pixels, x to the right and y upwards.
     shape : (int, int), optional
-        Shape of the result, which has the same centre as the image; the shape of the image by default.
+        Shape (H, W) of the result, which has the same centre as the image. By default, it is the shape of the image. A
+        PointCloud does not take it.
 
     Returns
     -------
-    PointCloud, or float array (…, *shape)
+    PointCloud or float array (…, H, W)
+        The moved measure: a PointCloud for a PointCloud, and otherwise float32, or float64 for float64 images.
+
+    Raises
+    ------
+    TypeError
+        If an argument has the wrong type.
+    ValueError
+        If the matrix has the wrong shape, no inverse, or a condition number of 1e14 or more, if it changes areas by a
+        factor that float32 cannot hold, or if the image is not finite or looks like a colour image.
 
     Warns
     -----
     UserWarning
-        When more than a millionth of the mass is moved off the canvas, or when sampling changes the mass by a tenth.
+        If more than a millionth of the mass is moved off the canvas, or if sampling changes the mass by more than a
+        tenth.
+
+    See Also
+    --------
+    register : The affine map from one measure to another.
+    radoncdt.datasets.random_affine : Random affine maps of an image.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
 
     Examples
     --------

@@ -23,31 +23,54 @@ _IMAGES_PER_CHUNK = 4  # images that a thread projects at a time
 def radon(
     images: Measures, /, *, n_angles: int = 128, angles: ArrayLike | None = None, n_jobs: int | None = -1
 ) -> tuple[NDArray[Any], Floats]:
-    """Masses of the projections R_θ[μ] = (S_θ)_# μ, S_θ(x) = ⟨x, θ⟩, in strips (§2.2 of the paper).
+    """Compute the masses of projections in strips: the Radon transform.
 
-    A pixel is a unit square of constant density. The mass of every strip is exact up to rounding, whatever the
-    direction: no line is sampled, and nothing is interpolated. A strip is as wide as a step from one pixel to the
-    next, max(|cos θ|, |sin θ|). The grid of strips is aligned with the bounding box of the ink, so that zero padding
-    changes no mass. The points of a cloud belong to the strips that they lie in.
+    The projection of a measure μ on the direction θ is the measure ``R_θ[μ] = (S_θ)_# μ`` on the line, with
+    ``S_θ(x) = ⟨x, θ⟩`` (§2.2 of the paper [1]_). Here, a pixel is a unit square of constant density. The mass of every
+    strip is exact up to rounding, whatever the direction: no line is sampled, and nothing is interpolated.
+
+    A strip is as wide as a step from one pixel to the next, ``max(|cos θ|, |sin θ|)``. The grid of strips is aligned
+    with the bounding box of the ink, so zero padding does not change any mass. The points of a cloud belong to the
+    strips that they lie in.
 
     Parameters
     ----------
     images : array (H, W) or (…, H, W), PointCloud, or list of images and PointClouds
-        Masses may be negative.
-    n_angles : int
-        Number of directions πk/n on the half circle.
+        Measures of type bool, integer or float. Masses may be negative. The images of a list may have different sizes.
+    n_angles : int, default 128
+        Number of directions θ_k = πk/n_angles on the half circle.
     angles : array (n_angles,), optional
-        Any angles, in radians, instead of the equispaced ones.
-    n_jobs : int or None
-        Number of threads, as in scikit-learn; −1 means all cores. The result does not depend on it.
+        Any angles, in radians, instead of the equispaced ones. They replace `n_angles`.
+    n_jobs : int or None, default -1
+        Number of threads, as in scikit-learn: −1 means all cores, and None usually means one. The result does not
+        depend on it.
 
     Returns
     -------
     masses : array (…, n_angles, n_bins)
-        float32, or float64 for float64 images and point clouds. For images n_bins = H + W + 2 (of the largest in a
-        list); strips without ink hold 0.
+        Masses of the strips: float32, or float64 for float64 images and point clouds. For images, n_bins = H + W + 2,
+        of the largest image in a list; strips without ink hold 0.
     edges : float64 array (…, n_angles, n_bins + 1)
         Ends of the strips, ascending, in pixels from the centre of the image.
+
+    Raises
+    ------
+    TypeError
+        If `images` or an option has the wrong type.
+    ValueError
+        If values are not finite, an array looks like a colour image, a point cloud is too wide, or an option has an
+        invalid value.
+
+    See Also
+    --------
+    back_projection : The adjoint.
+    filtered_back_projection : The inverse.
+    rcdt : Quantile functions of the projections.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
 
     Examples
     --------
@@ -132,30 +155,51 @@ def _set_edges(edges: Floats, directions: Directions, origins: Floats) -> None:
 def back_projection(
     masses: ArrayLike, edges: ArrayLike, angles: ArrayLike, /, shape: tuple[int, int], *, n_jobs: int | None = -1
 ) -> NDArray[Any]:
-    """Adjoint of `radon`: R*[g](x) = Σ_θ g(⟨x, θ⟩, θ), averaged over each pixel (Prop. 2 of the paper).
+    """Compute the back projection of values on strips: the adjoint of `radon`.
 
+    The back projection of g is ``R*[g](x) = Σ_θ g(⟨x, θ⟩, θ)``, averaged over each pixel (Prop. 2 of the paper [1]_).
     It is exact in the same sense as `radon`. With ``masses, edges = radon(image, angles=angles)`` and any g of the
-    shape of `masses`, ``(masses * g).sum() == (image * back_projection(g, edges, angles, image.shape)).sum()`` up to
-    rounding. The paper's R* integrates over the circle and its R[μ] averages, so its two sides differ by 2π. Here both
+    shape of `masses`, the sums ``(masses * g).sum()`` and
+    ``(image * back_projection(g, edges, angles, image.shape)).sum()`` are equal up to rounding.
+
+    The paper's R* integrates over the circle and its R[μ] averages, so its two sides differ by a factor 2π. Here both
     are plain sums.
 
     Parameters
     ----------
     masses : array (…, n_angles, n_bins)
-        The values g on the strips.
-    edges : array (…, n_angles, n_bins + 1) or (n_angles, n_bins + 1)
-        The strips, as `radon` returns them.
+        Values on the strips; they may be negative.
+    edges : array (n_angles, n_bins + 1) or (…, n_angles, n_bins + 1)
+        Ends of the strips, as `radon` returns them, in pixels from the centre of the image.
     angles : array (n_angles,)
-        Their angles.
+        Angles of the directions, in radians.
     shape : (int, int)
         Shape (H, W) of the image.
-    n_jobs : int or None
-        Number of threads, as in scikit-learn; −1 means all cores.
+    n_jobs : int or None, default -1
+        Number of threads, as in scikit-learn: −1 means all cores, and None usually means one. The result does not
+        depend on it.
 
     Returns
     -------
     array (…, H, W)
-        float32, or float64 for float64 masses.
+        The images: float32, or float64 for float64 masses.
+
+    Raises
+    ------
+    TypeError
+        If an argument has the wrong type.
+    ValueError
+        If shapes do not match, values are not finite, or the edges are not those of `radon`.
+
+    See Also
+    --------
+    radon : The transform.
+    filtered_back_projection : The inverse instead of the adjoint.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
 
     Examples
     --------
@@ -219,20 +263,49 @@ def _locate_centres(edges: ArrayLike, directions: Directions, shape: tuple[int, 
 def filtered_back_projection(
     masses: ArrayLike, edges: ArrayLike, angles: ArrayLike, /, shape: tuple[int, int], *, n_jobs: int | None = -1
 ) -> NDArray[Any]:
-    """Image with given projections: the inverse of `radon`, up to the finite number of strips and directions.
+    """Compute the image with given projections: the inverse of `radon`.
 
-    f = Σ_θ w_θ R*_θ[h ∗ g_θ], where h is the ramp filter |ω| for strips of this width and w_θ is half the angle
-    between the neighbours of θ.
+    It is the inverse up to the finite number of strips and directions: ``f = Σ_θ w_θ R*_θ[h ∗ g_θ]``, where h is the
+    ramp filter for strips of this width, ``R*_θ`` is the back projection (§2.1 of the paper [1]_) along θ, and w_θ is
+    half the angle between the neighbours of θ.
 
     Parameters
     ----------
-    masses, edges, angles, shape, n_jobs
-        As in `back_projection`. The angles should cover a half circle evenly, in any order.
+    masses : array (…, n_angles, n_bins)
+        Values on the strips; they may be negative.
+    edges : array (n_angles, n_bins + 1) or (…, n_angles, n_bins + 1)
+        Ends of the strips, as `radon` returns them, in pixels from the centre of the image.
+    angles : array (n_angles,)
+        Angles of the directions, in radians. They should cover a half circle evenly, in any order.
+    shape : (int, int)
+        Shape (H, W) of the image.
+    n_jobs : int or None, default -1
+        Number of threads, as in scikit-learn: −1 means all cores, and None usually means one. The result does not
+        depend on it.
 
     Returns
     -------
     array (…, H, W)
-        Masses of the pixels. Some are negative near edges, and where there are few directions.
+        Masses of the pixels: float32, or float64 for float64 masses. Some are negative near edges, and where there are
+        few directions.
+
+    Raises
+    ------
+    TypeError
+        If an argument has the wrong type.
+    ValueError
+        If shapes do not match, values are not finite, or the edges are not those of `radon`.
+
+    See Also
+    --------
+    radon : The transform.
+    back_projection : The adjoint.
+    inverse_rcdt : Images without negative masses from R-CDTs.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
 
     Examples
     --------

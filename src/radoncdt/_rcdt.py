@@ -33,45 +33,67 @@ def rcdt(
     level_grid: str = "midpoint",
     n_jobs: int | None = -1,
 ) -> Floats:
-    """Radon cumulative distribution transform R̂_θ[μ] = F_{R_θ[μ]}^[-1] of non-negative measures (§3.1 of the paper).
+    """Compute the Radon cumulative distribution transform (R-CDT) of measures.
 
-    This is the quantile function of every projection, in pixels from the centre of the image. The measure is divided by
-    its mass. The Euclidean distance of two R-CDTs, divided by √(n_angles · n_levels), is their sliced Wasserstein-2
-    distance up to discretisation.
+    The R-CDT ``R̂_θ[μ] = F_{R_θ[μ]}^[-1]`` is the quantile function of the projection of μ on each direction θ (§3.1 of
+    the paper [1]_), in pixels from the centre of the image. The reference measure is uniform on [0, 1]. The measure is
+    divided by its mass. The Euclidean distance of two R-CDTs, divided by √(n_angles · n_levels), is their sliced
+    Wasserstein-2 distance up to discretisation.
 
-    Images are projected exactly (see `radon`), and the cumulative function is linear between the ends of a strip. Point
-    clouds have no strips: their projections are sorted, and the quantiles are exact.
+    Images are projected exactly, as by `radon`, and the cumulative function is linear between the ends of a strip.
+    Point clouds have no strips: their projections are sorted, and the quantiles are exact.
 
     Parameters
     ----------
     images : array (H, W) or (…, H, W), PointCloud, or list of images and PointClouds
-        Bool, integer or float; no mass may be negative. For a Dask array, the result is a Dask array, too, and is
-        computed lazily. A stack of images 3 or 4 pixels wide must be a list of two-dimensional arrays.
-    n_angles : int
-        Number of directions πk/n on the half circle. The other half is −R̂_θ(1 − t), except at levels that meet a jump.
+        Non-negative measures of type bool, integer or float: bright ink, and zeros elsewhere. The images of a list may
+        have different sizes. Arrays that look like colour images are refused; a stack of images that are 3 or 4 pixels
+        wide must therefore be a list of two-dimensional arrays. For a Dask array, the result is a Dask array, which is
+        computed lazily.
+    n_angles : int, default 128
+        Number of directions θ_k = πk/n_angles on the half circle. The other half is −R̂_θ(1 − t), except at levels that
+        meet a jump.
     angles : array (n_angles,), optional
-        Any angles, in radians, instead of the equispaced ones.
-    n_levels : int
+        Any angles, in radians, instead of the equispaced ones. They replace `n_angles`.
+    n_levels : int, default 64
         Number of levels t in (0, 1) of the quantile functions.
-    level_grid : {"midpoint", "uniform"}
-        t = (k + ½)/n or t = (k + 1)/(n + 1), k = 0, …, n − 1. The paper's authors use the latter.
-    n_jobs : int or None
-        Number of threads, as in scikit-learn; −1 means all cores. The result does not depend on it, bit for bit.
+    level_grid : {"midpoint", "uniform"}, default "midpoint"
+        The levels: t = (k + ½)/n_levels for "midpoint", and t = (k + 1)/(n_levels + 1) for "uniform", with k = 0, …,
+        n_levels − 1. The authors of the paper use "uniform".
+    n_jobs : int or None, default -1
+        Number of threads, as in scikit-learn: −1 means all cores, and None usually means one. The result does not
+        depend on it.
 
     Returns
     -------
     float64 array (…, n_angles, n_levels)
+        Quantiles of the projections, in pixels from the centre of the image.
 
     Raises
     ------
-    TypeError, ValueError
-        For input that is not a measure, or has negative mass, no mass or NaN; the message names the measure and the
-        value. For an array that looks like a colour image, such as (H, W, 3).
+    TypeError
+        If images or an option has the wrong type.
+    ValueError
+        If a measure has negative mass, no mass or values that are not finite, if an array looks like a colour image, or
+        if an option has an invalid value. The message names the argument and the value.
 
     Warns
     -----
     UserWarning
-        When most of the mass of an image is bright paper around dark ink: see `radoncdt.ink.find_ink`.
+        If most of the mass of an image is bright paper around dark ink. `radoncdt.ink.find_ink` turns such an image
+        into a measure.
+
+    See Also
+    --------
+    nrcdt : The same with mean 0 and standard deviation 1 in each direction.
+    inverse_rcdt : Images from the transform.
+    sliced_wasserstein : The exact distance.
+    RadonCDT : The same as a scikit-learn transformer.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
 
     Examples
     --------
@@ -112,39 +134,82 @@ def nrcdt(
     trim: float = 0.0,
     n_jobs: int | None = -1,
 ) -> Floats:
-    """Normalised R-CDT N_θ[μ] = (R̂_θ[μ] − mean) / std in each direction (§3.2 of the paper).
+    """Compute the normalised R-CDT (NR-CDT) of measures.
 
-    An affine map x ↦ Ax + y of the measure turns N_θ into N_η with η = Aᵀθ/‖Aᵀθ‖ and changes nothing else (Prop. 5).
+    In each direction θ, the NR-CDT is ``N_θ[μ] = (R̂_θ[μ] − mean) / std``, where ``R̂_θ[μ]`` is the quantile function
+    of the projection of μ on θ (§3.2 of the paper [1]_). An affine map x ↦ Ax + y of the measure turns ``N_θ`` into
+    ``N_η`` with ``η = Aᵀθ/‖Aᵀθ‖`` and does not change anything else (Prop. 5).
 
     Parameters
     ----------
-    images, n_angles, angles, n_levels, level_grid, n_jobs
-        As in `rcdt`. Points on one line have no NR-CDT.
-    directions : {"auto", "equispaced", "whitened"}
-        Whether the angles are those of directions θ, or of directions η of the whitened measure, which are
-        θ = Σ^{-1/2}η/‖Σ^{-1/2}η‖ in the plane of the image. If two measures differ by an affine map, the whitened
-        measures differ by a rotation or a reflection, and so do their NR-CDTs, along the angles. "auto" means
-        equispaced directions for `nrcdt`; `pooled_nrcdt` says what it means for each pool.
-    moments : {"exact", "levels", "robust"}
-        "exact": mean and standard deviation of the measure itself, ⟨m, θ⟩ and √(θᵀΣθ). "levels": mean and sample
-        standard deviation of the values at the levels, as the paper's authors compute them; not with whitened
-        directions. "robust": m and Σ are location and scatter of a Student t distribution fitted to the measure. Specks
-        far from the shape hardly change them, and they are affine equivariant, so that the invariance is kept.
-    nu : float
-        Degrees of freedom of that distribution; the fewer there are, the less distant mass counts.
-    trim : float
+    images : array (H, W) or (…, H, W), PointCloud, or list of images and PointClouds
+        Non-negative measures of type bool, integer or float: bright ink, and zeros elsewhere. The images of a list may
+        have different sizes. Arrays that look like colour images are refused; a stack of images that are 3 or 4 pixels
+        wide must therefore be a list of two-dimensional arrays. For a Dask array, the result is a Dask array, which is
+        computed lazily. Points on one line have no NR-CDT.
+    n_angles : int, default 128
+        Number of directions θ_k = πk/n_angles on the half circle.
+    angles : array (n_angles,), optional
+        Any angles, in radians, instead of the equispaced ones. They replace `n_angles`.
+    n_levels : int, default 64
+        Number of levels t in (0, 1) of the quantile functions.
+    level_grid : {"midpoint", "uniform"}, default "midpoint"
+        The levels: t = (k + ½)/n_levels for "midpoint", and t = (k + 1)/(n_levels + 1) for "uniform", with k = 0, …,
+        n_levels − 1. The authors of the paper use "uniform".
+    directions : {"auto", "equispaced", "whitened"}, default "auto"
+        Whether the angles are those of directions θ in the plane of the image ("equispaced"), or of directions η of the
+        whitened measure ("whitened"), which are ``θ = Σ^{-1/2}η/‖Σ^{-1/2}η‖`` in the plane of the image. Whitened
+        measures that differ by an affine map differ by a rotation or a reflection, and so do their NR-CDTs along the
+        angles. "auto" means equispaced directions, the definition of the paper.
+    moments : {"exact", "levels", "robust"}, default "exact"
+        Mean and standard deviation of the normalisation. "exact": those of the measure itself, ⟨m, θ⟩ and √(θᵀΣθ),
+        where m and Σ are its mean and covariance. "levels": mean and sample standard deviation of the values at the
+        levels, as the authors of the paper compute them; not with whitened directions. "robust": m and Σ are location
+        and scatter of a Student t distribution fitted to the measure, which specks far from the shape hardly change.
+        They are affine equivariant, so the invariance is kept.
+    nu : float, default 3.0
+        Degrees of freedom of the Student t distribution, for robust moments only. Smaller values give less weight to
+        distant mass.
+    trim : float, default 0.0
         Omit the levels t < trim and t > 1 − trim, to which specks far from the shape belong. The result then has fewer
         levels.
+    n_jobs : int or None, default -1
+        Number of threads, as in scikit-learn: −1 means all cores, and None usually means one. The result does not
+        depend on it.
 
     Returns
     -------
     float64 array (…, n_angles, n_levels)
-        Independent, bit for bit, of zeros around the image, of the rest of the batch and of the number of threads.
+        Normalised quantiles. They do not depend, bit for bit, on zeros around the image, on the rest of the batch and
+        on the number of threads.
 
     Raises
     ------
-    TypeError, ValueError
-        As in `rcdt`, and for points that lie on one line.
+    TypeError
+        If images or an option has the wrong type.
+    ValueError
+        If a measure has negative mass, no mass or values that are not finite, if an array looks like a colour image, or
+        if an option has an invalid value. Also if the points of a cloud lie on one line, because the NR-CDT is then
+        undefined. The message names the argument and the value.
+
+    Warns
+    -----
+    UserWarning
+        If most of the mass of an image is bright paper around dark ink. `radoncdt.ink.find_ink` turns such an image
+        into a measure.
+    UserWarning
+        If robust moments do not converge.
+
+    See Also
+    --------
+    rcdt : The transform without the normalisation.
+    max_nrcdt : The maximum over the directions.
+    pooled_nrcdt : Other functionals of the directions.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
 
     Examples
     --------

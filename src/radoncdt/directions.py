@@ -20,8 +20,40 @@ __all__ = ["Directions", "equispaced_angles"]
 
 
 def equispaced_angles(n_angles: int) -> Floats:
-    """Angles πk/n for k = 0, …, n − 1.
+    """Compute the angles of equispaced directions on the half circle.
 
+    The angles are θ_k = πk/n_angles for k = 0, …, n_angles − 1, in [0, π). They stand for the directions (cos θ, sin
+    θ), x to the right and y upwards, and are the default of all transforms. The other half of the circle is not needed,
+    because the projection on −θ is the mirror image of that on θ (§2.2 of the paper [1]_).
+
+    Parameters
+    ----------
+    n_angles : int
+        Number of angles, at least 1.
+
+    Returns
+    -------
+    float64 array (n_angles,)
+        The angles, in radians, ascending.
+
+    Raises
+    ------
+    TypeError
+        If `n_angles` is not an integer.
+    ValueError
+        If `n_angles` is less than 1 or more than 2¹⁶.
+
+    See Also
+    --------
+    quantile_levels : The levels of the quantile functions.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
+
+    Examples
+    --------
     >>> equispaced_angles(4) / np.pi
     array([0.  , 0.25, 0.5 , 0.75])
     """

@@ -38,19 +38,36 @@ _WORK_PER_POINT = 500  # cost of sorting a point in one direction, in pixels
 
 
 class PointCloud:
-    """The discrete measure Σ_i w_i δ(x_i) on the plane.
+    """A discrete measure on the plane: weighted points.
+
+    It is the measure ``Σ_i w_i δ(x_i)`` with points x_i and weights w_i. All functions that take images also take
+    PointClouds; points lie in the coordinates of images: pixels from the centre, x to the right and y upwards.
 
     Parameters
     ----------
     points : array (n, 2)
-        The points (x, y).
+        The points (x, y), at least one.
     weights : array (n,), optional
         Their masses, 1/n each by default. Only `radon`, `mass` and `push_forward` accept negative weights.
 
     Attributes
     ----------
-    points, weights : float64 arrays
-        Read-only copies.
+    points : float64 array (n, 2)
+        A read-only copy of the points.
+    weights : float64 array (n,)
+        A read-only copy of the weights.
+
+    Raises
+    ------
+    TypeError
+        If the points or weights are not numbers.
+    ValueError
+        If the arrays have the wrong shape or values that are not finite.
+
+    See Also
+    --------
+    push_forward : Moves the points by an affine map.
+    rcdt : Quantiles of projections, which are exact for points.
 
     Examples
     --------
@@ -275,8 +292,40 @@ def _moments(batch: Batch) -> tuple[Floats, Floats]:
 
 
 def mass(images: Measures, /) -> Floats:
-    """Mass μ(R²) of every measure, in float64. Negative masses are allowed.
+    """Compute the mass μ(R²) of every measure.
 
+    It is the sum of the pixels, or of the weights of the points. The transforms divide measures by their mass (§3.1 of
+    the paper [1]_).
+
+    Parameters
+    ----------
+    images : array (H, W) or (…, H, W), PointCloud, or list of images and PointClouds
+        Measures of type bool, integer or float. Masses may be negative. The images of a list may have different sizes.
+
+    Returns
+    -------
+    float64 array (…)
+        The masses; of one measure an array without axes.
+
+    Raises
+    ------
+    TypeError
+        If `images` does not hold measures.
+    ValueError
+        If values are not finite, a mass is larger than float64 can hold, or an array looks like a colour image.
+
+    See Also
+    --------
+    mean : The mean of every measure.
+    covariance : The covariance of every measure.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
+
+    Examples
+    --------
     >>> mass(np.ones((3, 4, 5)))
     array([20., 20., 20.])
     """
@@ -293,8 +342,42 @@ def mass(images: Measures, /) -> Floats:
 
 
 def mean(images: Measures, /) -> Floats:
-    """Mean ∫ x dμ / μ(R²) of every measure, shape (…, 2), in float64.
+    """Compute the mean of every measure.
 
+    It is ``m = ∫ x dμ(x) / μ(R²)``, in pixels from the centre of the image, x to the right and y upwards. The
+    projection on a direction θ has the mean ⟨m, θ⟩, which the NR-CDT subtracts (§3.2 of the paper [1]_).
+
+    Parameters
+    ----------
+    images : array (H, W) or (…, H, W), PointCloud, or list of images and PointClouds
+        Non-negative measures of type bool, integer or float: bright ink, and zeros elsewhere. The images of a list may
+        have different sizes. Arrays that look like colour images are refused; a stack of images that are 3 or 4 pixels
+        wide must therefore be a list of two-dimensional arrays.
+
+    Returns
+    -------
+    float64 array (…, 2)
+        The means (x, y).
+
+    Raises
+    ------
+    TypeError
+        If `images` does not hold measures.
+    ValueError
+        If a measure has negative mass, no mass or values that are not finite, or if an array looks like a colour image.
+
+    See Also
+    --------
+    mass : The mass of every measure.
+    covariance : The covariance of every measure.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
+
+    Examples
+    --------
     >>> image = np.zeros((5, 5)); image[0, 4] = 1
     >>> mean(image)
     array([2., 2.])
@@ -304,11 +387,43 @@ def mean(images: Measures, /) -> Floats:
 
 
 def covariance(images: Measures, /) -> Floats:
-    """Covariance Σ of every measure divided by its mass, shape (…, 2, 2), in float64.
+    """Compute the covariance of every measure.
 
-    A pixel is a square, not a point. The Σ of an image therefore contains 1/12 of the unit matrix and is never
-    singular.
+    It is ``Σ = ∫ (x − m)(x − m)ᵀ dμ(x) / μ(R²)``, where m is the mean. The projection on a direction θ has the standard
+    deviation √(θᵀΣθ), by which the NR-CDT is divided (§3.2 of the paper [1]_). A pixel is a square, not a point. The Σ
+    of an image therefore contains 1/12 of the unit matrix and is never singular.
 
+    Parameters
+    ----------
+    images : array (H, W) or (…, H, W), PointCloud, or list of images and PointClouds
+        Non-negative measures of type bool, integer or float: bright ink, and zeros elsewhere. The images of a list may
+        have different sizes. Arrays that look like colour images are refused; a stack of images that are 3 or 4 pixels
+        wide must therefore be a list of two-dimensional arrays.
+
+    Returns
+    -------
+    float64 array (…, 2, 2)
+        The covariances, in squared pixels; x comes first.
+
+    Raises
+    ------
+    TypeError
+        If `images` does not hold measures.
+    ValueError
+        If a measure has negative mass, no mass or values that are not finite, or if an array looks like a colour image.
+
+    See Also
+    --------
+    mass : The mass of every measure.
+    mean : The mean of every measure.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
+
+    Examples
+    --------
     >>> 12 * covariance(np.ones((3, 5)))
     array([[25.,  0.],
            [ 0.,  9.]])

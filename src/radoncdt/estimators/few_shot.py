@@ -46,9 +46,11 @@ _FOURIERS = (0.2, 0.0, 0.5)
 
 
 class Evidence(NamedTuple):
-    """An example that contributed to a decision.
+    """An example that contributed to the decision about an image.
 
-    Attributes
+    `FewShotClassifier.explain` and `FewShotClassifier.predict_with_evidence` return such examples.
+
+    Parameters
     ----------
     example : int
         The index of the example among the images of `fit`.
@@ -57,9 +59,21 @@ class Evidence(NamedTuple):
     share : float
         The share of its vote among all votes about the image.
     distance : float
-        The distortion distance of the image and the example; see `distortion_distances`.
+        The distortion distance of the image and the example: that of `distortion_distances`.
     registration : Registration
-        The map from the image to the example. Its `distance` is that of the descriptors; see `affine_distances`.
+        The map from the image to the example. Its `distance` is that of the descriptors: the distance of
+        `affine_distances`.
+
+    See Also
+    --------
+    radoncdt.FewShotClassifier : The classifier.
+
+    Examples
+    --------
+    >>> model = FewShotClassifier().fit([np.ones((40, 40)), np.tri(60)], ["square", "triangle"])
+    >>> evidence = model.explain(np.tri(30))[0]
+    >>> evidence.example, evidence.label.item(), evidence.registration.credible
+    (1, 'triangle', True)
     """
 
     example: int
@@ -74,48 +88,58 @@ _Option = tuple[Descriptors, bool, MapPrior]
 
 
 class FewShotClassifier(ClassifierMixin, ImageEstimator):
-    """Classify images from a few examples per class, even if they were moved by affine maps and slightly bent.
+    """Classify images from a few examples per class, even if they were moved and slightly bent.
 
     An image is registered with all examples by their descriptors. On frames of the whitened plane it is then compared
-    with the nearest examples of the nearest classes, pixel by pixel, and small distortions are allowed. All these
-    examples vote for their classes.
+    with the nearest examples of the nearest classes, pixel by pixel, and small distortions are allowed (the image
+    distortion model [1]_). All these examples vote for their classes, with votes proportional to exp(−beta · cost).
 
     Parameters
     ----------
-    prior : "auto", "any", "upright", "photograph", MapPrior, or (aspect, rotation)
+    prior : "auto", "any", "upright", "photograph", MapPrior, or (aspect, rotation), default "auto"
         Which maps from an image to an example are likely. "auto" chooses the prices of maps by leave-one-out on the
-        training images of classes that have at least two, and without any means "any". With one example per class, say
-        "upright" for characters and symbols that are hardly rotated, and "photograph" if they may be rotated but hardly
-        stretched.
-    reflections : bool or "auto"
+        training images of classes that have at least two, and without any means "any". With one example per class,
+        choose "upright" for characters and symbols that are hardly rotated, and "photograph" if they may be rotated but
+        hardly stretched.
+
+        "any": no map has a price. "upright": rotating, stretching and mirroring have prices. "photograph": rotating is
+        free, and stretching has a price. Two numbers are the prices of the squared logarithm of the ratio of the two
+        scales, and of 1 − cos ψ for a rotation by ψ; `MapPrior` has further prices.
+    reflections : bool or "auto", default "auto"
         Whether an image may be mirrored. "auto" chooses by leave-one-out; with one example per class it means False.
-    moments : {"auto", "exact", "robust"}
-        The moments of the descriptors; see `nrcdt`. "robust" also omits the outermost levels. "auto" means both: the
-        moments that do better by leave-one-out come first, and images that they leave uncertain are compared with the
-        other ones, too. With one example per class, every image is compared with both.
-    n_angles, n_levels : int
-        Directions and levels of the descriptors.
-    frame_size : int
-        Points along each side of the frame on which images are compared. Complex shapes need more, such as 56.
+    moments : {"auto", "exact", "robust"}, default "auto"
+        Mean and covariance of the descriptors. "exact": those of the measure. "robust": location and scatter of a
+        Student t distribution fitted to the measure, which specks hardly change; the outermost levels are also omitted.
+        "auto" means both: the moments that do better by leave-one-out come first, and images that they leave uncertain
+        are compared with the other ones, too. With one example per class, every image is compared with both.
+    n_angles : int, default 64
+        Number of directions of the descriptors on the half circle. Rotations are compared in steps of 180°/n_angles.
+    n_levels : int, default 64
+        Number of levels of the descriptors.
+    frame_size : int, default 28
+        Number of points along each side of the frame on which images are compared. Complex shapes need more, such as
+        56.
     window : int, optional
-        Largest displacement of a part of the image, in points of the frame; by default 2, or 3 for frames of more than
-        28 points.
-    n_candidate_classes : int
-        The number of classes whose examples are compared with an image pixel by pixel.
-    n_examples : int
-        The number of examples of each of these classes.
-    image_shape : (H, W), optional
-        The shape of images that are given as rows of a table.
-    n_jobs : int or None
-        Threads, as in scikit-learn; −1 is all cores. The result does not depend on it.
+        Largest displacement of a part of the image, in points of the frame. By default it is 2, or 3 for frames of more
+        than 28 points.
+    n_candidate_classes : int, default 10
+        Number of classes whose examples are compared with an image pixel by pixel.
+    n_examples : int, default 3
+        Number of examples of each of these classes.
+    image_shape : (int, int), optional
+        Shape (H, W) of images that are given as the rows of a table.
+    n_jobs : int or None, default -1
+        Number of threads, as in scikit-learn: −1 means all cores, and None usually means one. The result does not
+        depend on it.
 
     Attributes
     ----------
     classes_ : array (n_classes,)
-        The labels.
+        The labels, sorted.
     prior_ : MapPrior
         The prior that was given or chosen.
     reflections_ : bool
+        Whether images may be mirrored, as given or chosen.
     moments_ : str
         The moments that were given, or those that come first.
     beta_ : float
@@ -124,7 +148,20 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         The cost of an example is the distortion distance, plus the price of the map, plus this multiple of the
         logarithm of the distance of the Fourier magnitudes along the circle, which maps do not change.
     n_features_in_ : int
-        The number of columns, if X is a table.
+        Number of columns of the table; set only for tables.
+    feature_names_in_ : array (n_features_in_,)
+        Names of the columns; set only for tables whose columns have names.
+
+    See Also
+    --------
+    AffineNeighborsClassifier : A vote of the nearest neighbours, without distortions.
+    distortion_distances : The distances of images that are registered and may bend.
+    NormalizedRadonCDT : Features for other classifiers.
+
+    References
+    ----------
+    .. [1] D. Keysers, T. Deselaers, C. Gollan, H. Ney, "Deformation models for image recognition", IEEE Transactions on
+           Pattern Analysis and Machine Intelligence 29, 2007.
 
     Examples
     --------
@@ -167,8 +204,28 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         Parameters
         ----------
         X : array (n, H, W), list of images and PointClouds, or table (n, H · W)
+            Measures of any sizes: bright ink, and zeros elsewhere. A table of flattened images needs `image_shape`.
         y : array (n,)
             The labels, at least two different ones.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        TypeError
+            If a parameter has the wrong type, or `X` does not hold measures.
+        ValueError
+            If a parameter has an invalid value, if a measure has negative mass, no mass or values that are not finite,
+            or if `X` and `y` do not fit.
+
+        Warns
+        -----
+        UserWarning
+            If most of the mass of an image is bright paper around dark ink. `radoncdt.ink.find_ink` turns such an image
+            into a measure.
         """
         frame = self._check_parameters()
         batch = read_measures(self._read(X, reset=True))
@@ -200,11 +257,27 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         Parameters
         ----------
         X : array (n, H, W), list of images and PointClouds, or table (n, H · W)
+            Measures of any sizes: bright ink, and zeros elsewhere. A table of flattened images needs `image_shape`.
 
         Returns
         -------
         float64 array (n, n_classes)
-            In the order of `classes_`.
+            The probabilities, in the order of `classes_`.
+
+        Raises
+        ------
+        TypeError
+            If `X` does not hold measures.
+        ValueError
+            If a measure has negative mass, no mass or values that are not finite, or if `X` has the wrong shape.
+        sklearn.exceptions.NotFittedError
+            If `fit` has not been called.
+
+        Warns
+        -----
+        UserWarning
+            If most of the mass of an image is bright paper around dark ink. `radoncdt.ink.find_ink` turns such an image
+            into a measure.
         """
         check_is_fitted(self)
         batch = read_measures(self._read(X, reset=False))
@@ -218,15 +291,32 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         return np.concatenate(found)
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
-        """Predict the most probable class of every image; ties go to the first in `classes_`.
+        """Predict the most probable class of every image.
 
         Parameters
         ----------
         X : array (n, H, W), list of images and PointClouds, or table (n, H · W)
+            Measures of any sizes: bright ink, and zeros elsewhere. A table of flattened images needs `image_shape`.
 
         Returns
         -------
         array (n,)
+            The labels; ties go to the first in `classes_`.
+
+        Raises
+        ------
+        TypeError
+            If `X` does not hold measures.
+        ValueError
+            If a measure has negative mass, no mass or values that are not finite, or if `X` has the wrong shape.
+        sklearn.exceptions.NotFittedError
+            If `fit` has not been called.
+
+        Warns
+        -----
+        UserWarning
+            If most of the mass of an image is bright paper around dark ink. `radoncdt.ink.find_ink` turns such an image
+            into a measure.
         """
         probabilities = self.predict_proba(X)
         labels: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
@@ -241,13 +331,29 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         Parameters
         ----------
         X : array (n, H, W), list of images and PointClouds, or table (n, H · W)
+            Measures of any sizes: bright ink, and zeros elsewhere. A table of flattened images needs `image_shape`.
 
         Returns
         -------
         probabilities : float64 array (n, n_classes)
-            In the order of `classes_`.
+            The probabilities, in the order of `classes_`.
         evidence : list of Evidence
             For every image, the example of the most probable class that contributed most.
+
+        Raises
+        ------
+        TypeError
+            If `X` does not hold measures.
+        ValueError
+            If a measure has negative mass, no mass or values that are not finite, or if `X` has the wrong shape.
+        sklearn.exceptions.NotFittedError
+            If `fit` has not been called.
+
+        Warns
+        -----
+        UserWarning
+            If most of the mass of an image is bright paper around dark ink. `radoncdt.ink.find_ink` turns such an image
+            into a measure.
 
         Examples
         --------
@@ -268,19 +374,39 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         return decisions.probabilities, [self._make_evidence(decisions, k) for k in decisive.tolist()]
 
     def explain(self, image: Any, n_shown: int = 5) -> list[Evidence]:
-        """Return the examples that contributed most to the decision about one image, with the maps to them.
+        """Find the examples that contributed most to the decision about one image, with the maps to them.
 
         Parameters
         ----------
         image : array (H, W), PointCloud, or row (H · W,) of a table
+            The image, with bright ink on zeros. A row of a table needs `image_shape`.
         n_shown : int, default 5
             The largest number of examples to return.
 
         Returns
         -------
         list of Evidence
-            The most important one first. ``radoncdt.plot.overlay(image, example, evidence.registration)`` shows the
+            The most important example first. ``radoncdt.plot.overlay(image, example, evidence.registration)`` shows the
             image over the example.
+
+        Raises
+        ------
+        TypeError
+            If an argument has the wrong type.
+        ValueError
+            If `image` is not one image, has negative mass or no mass, or if `n_shown` is less than 1.
+        sklearn.exceptions.NotFittedError
+            If `fit` has not been called.
+
+        Warns
+        -----
+        UserWarning
+            If most of the mass of an image is bright paper around dark ink. `radoncdt.ink.find_ink` turns such an image
+            into a measure.
+
+        See Also
+        --------
+        radoncdt.plot.overlay : Shows an image over an example.
         """
         check_is_fitted(self)
         if self.image_shape is not None and np.shape(image) == (np.prod(self.image_shape),):

@@ -91,16 +91,18 @@ class Neighbors(ImageEstimator):
         n_neighbors: int | None = None,
         return_distance: bool = True,
     ) -> Any:
-        """Find the nearest entries of every query: exactly those that a comparison with all entries would find.
+        """Find the nearest entries of every query.
+
+        The result is exactly that of a comparison of each query with all entries.
 
         Parameters
         ----------
-        X : images or Descriptors, optional
-            The queries. By default the entries themselves; an entry is then not its own neighbour.
+        X : array (n, H, W), list of images and PointClouds, table (n, H · W), or Descriptors, optional
+            The queries. By default, they are the entries themselves, and an entry is not its own neighbour.
         n_neighbors : int, optional
-            The number of neighbours; by default the parameter of the estimator.
-        return_distance : bool
-            Whether to return the distances.
+            Number of neighbours. By default, it is the parameter of the estimator.
+        return_distance : bool, default True
+            Whether to return the distances before the indices.
 
         Returns
         -------
@@ -108,6 +110,17 @@ class Neighbors(ImageEstimator):
             The nearest first; equal distances keep the order of the entries. The distance is infinite for entries that
             no plausible map leads to. If `refine` is given, these are the distances of `distortion_distances`.
         indices : int array (n_queries, n_neighbors)
+            Positions of the neighbours among the entries.
+
+        Raises
+        ------
+        TypeError
+            If an argument has the wrong type.
+        ValueError
+            If there are fewer entries than neighbours, or if the queries cannot be described with the settings of the
+            entries.
+        sklearn.exceptions.NotFittedError
+            If `fit` has not been called.
         """
         check_is_fitted(self)
         k = _validation.check_count(self.n_neighbors if n_neighbors is None else n_neighbors, "n_neighbors", 1)
@@ -136,34 +149,57 @@ class Neighbors(ImageEstimator):
 class AffineNeighbors(Neighbors):
     """Nearest neighbours of images, however each was shifted, rotated, scaled, sheared or mirrored.
 
-    The distance is that of `affine_distances`. The search skips entries that cannot be among the nearest, and returns
-    exactly what a comparison with all entries would return.
+    The distance is that of `affine_distances`: the root mean square difference of the NR-CDTs along whitened
+    directions, at the best rotation by whole steps of the circle. The search skips entries that cannot be among the
+    nearest, and returns exactly what a comparison with all entries would return.
 
     Parameters
     ----------
     n_neighbors : int, default 5
-        The default number of neighbours of `kneighbors`.
+        Number of neighbours that `kneighbors` returns by default.
     radius : float, default 0.1
-        The default radius of `radius_neighbors`.
+        Radius that `radius_neighbors` uses by default.
     reflections : bool, default True
         Whether a mirror image counts as the same shape.
-    n_angles, n_levels, moments, nu, trim
-        See `DescriptorSettings`. Descriptors must have been computed with the same settings.
-    max_aspect, max_shear, max_scale, similarity
-        Which maps from a query to an entry are plausible, see `Plausible`; by default all are.
+    n_angles : int, default 64
+        Number of directions of the descriptors on the half circle. Rotations are compared in steps of 180°/n_angles.
+    n_levels : int, default 64
+        Number of levels of the quantile functions.
+    moments : {"exact", "robust"}, default "exact"
+        Mean m and covariance Σ of the normalisation. "exact": those of the measure. "robust": location and scatter of a
+        Student t distribution fitted to the measure, which specks far from the shape hardly change.
+    nu : float, default 3.0
+        Degrees of freedom of the Student t distribution, for robust moments only. Smaller values give less weight to
+        distant mass.
+    trim : float, default 0.0
+        Omit the levels t < trim and t > 1 − trim, to which specks far from the shape belong.
+    max_aspect : float, optional
+        Largest ratio of the two scales (singular values) of a map from a query to an entry. By default, no map is
+        excluded.
+    max_shear : float, optional
+        Largest angle, in degrees, by which the images of the x and y axes depart from being perpendicular.
+    max_scale : float, optional
+        Largest change of size: the geometric mean of the scales lies between 1/max_scale and max_scale.
+    similarity : bool, default False
+        Whether to admit only rotations, reflections and changes of size: the maps whose aspect is at most 1.1, or
+        `max_aspect` if it is given.
     prior : {"any", "upright", "photograph"}, MapPrior, or (aspect, rotation), default "any"
-        Which maps are likely. The price of the map is added to the squared distance, see `MapPrior`.
+        Which maps are likely. The price of a map is added to its squared distance. "any": no map has a price.
+        "upright": rotating, stretching and mirroring have prices, which suits characters and symbols that are hardly
+        rotated. "photograph": rotating is free, and stretching has a price. Two numbers are the prices of the squared
+        logarithm of the ratio of the two scales, and of 1 − cos ψ for a rotation by ψ; `MapPrior` has further prices.
     refine : int, optional
-        `kneighbors` compares this many nearest entries with the image once more, point by point, and orders them by
-        `distortion_distances`. This needs images instead of Descriptors, and keeps them. By default it does not, and
-        `radius_neighbors` never does.
+        `kneighbors` compares this many nearest entries with the image once more, point by point, and orders them by the
+        distances of `distortion_distances`. This needs images instead of Descriptors, and keeps them. By default,
+        entries are not compared again. `radius_neighbors` never compares them again.
     frame_size : int, default 28
-        Points along each side of the frame on which images are compared if `refine` is given. Complex shapes need
-        more, such as 56.
+        Number of points along each side of the frame on which images are compared if `refine` is given. Complex shapes
+        need more, such as 56.
     image_shape : (int, int), optional
-        Shape (H, W) of images that come flattened, as the rows of a table.
-    n_jobs : int, optional
-        Threads, as elsewhere in scikit-learn: one by default, −1 for all cores.
+        Shape (H, W) of images that are given as the rows of a table.
+    n_jobs : int or None, default None
+        Number of threads, as in scikit-learn: None usually means one, and −1 means all cores. The result does not
+        depend on it.
 
     Attributes
     ----------
@@ -171,6 +207,16 @@ class AffineNeighbors(Neighbors):
         The descriptors of the entries.
     n_samples_fit_ : int
         The number of entries.
+    n_features_in_ : int
+        Number of columns of the table; set only for tables.
+    feature_names_in_ : array (n_features_in_,)
+        Names of the columns; set only for tables whose columns have names.
+
+    See Also
+    --------
+    AffineNeighborsClassifier : A classifier by these neighbours.
+    affine_distances : The distances of all pairs.
+    register : The map from an image to its neighbour.
 
     Examples
     --------
@@ -226,7 +272,29 @@ class AffineNeighbors(Neighbors):
         Parameters
         ----------
         X : array (n, H, W), list of images and PointClouds, table (n, H · W), or Descriptors
-        y : ignored
+            The entries. Images have bright ink, and zeros elsewhere. A table of flattened images needs `image_shape`.
+            Descriptors must have been computed with the settings of this estimator.
+        y : None, default None
+            Ignored; present because scikit-learn's interface has it.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        TypeError
+            If a parameter has the wrong type, or `X` does not hold measures.
+        ValueError
+            If a parameter has an invalid value, if a measure has negative mass, no mass or values that are not finite,
+            or if `X` has the wrong shape.
+
+        Warns
+        -----
+        UserWarning
+            If most of the mass of an image is bright paper around dark ink. `radoncdt.ink.find_ink` turns such an image
+            into a measure.
         """
         _check_radius(self.radius)
         self._fit(X)
@@ -242,17 +310,28 @@ class AffineNeighbors(Neighbors):
 
         Parameters
         ----------
-        X : images or Descriptors, optional
-            The queries. By default the entries themselves; an entry is then not its own neighbour.
+        X : array (n, H, W), list of images and PointClouds, table (n, H · W), or Descriptors, optional
+            The queries. By default, they are the entries themselves, and an entry is not its own neighbour.
         radius : float, optional
-            By default the parameter of the estimator.
-        return_distance : bool
-            Whether to return the distances.
+            Largest distance of a neighbour. By default, it is the parameter of the estimator.
+        return_distance : bool, default True
+            Whether to return the distances before the indices.
 
         Returns
         -------
-        distances, indices : object arrays (n_queries,) of arrays
+        distances : object array (n_queries,) of float64 arrays
             One array per query, whose length is the number of entries found.
+        indices : object array (n_queries,) of int arrays
+            Positions of the neighbours among the entries.
+
+        Raises
+        ------
+        TypeError
+            If an argument has the wrong type.
+        ValueError
+            If the radius is negative, or if the queries cannot be described with the settings of the entries.
+        sklearn.exceptions.NotFittedError
+            If `fit` has not been called.
         """
         check_is_fitted(self)
         limit = _check_radius(self.radius if radius is None else radius)

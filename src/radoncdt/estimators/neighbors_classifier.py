@@ -25,25 +25,77 @@ _WEIGHTS = ("uniform", "distance")
 class AffineNeighborsClassifier(ClassifierMixin, Neighbors):
     """Classify images by a vote of their nearest neighbours, however they were moved.
 
+    The neighbours are those of `AffineNeighbors`: entries with the smallest root mean square difference of the NR-CDTs
+    along whitened directions, at the best rotation by whole steps of the circle. Neighbours that no plausible map leads
+    to have no vote. An image without any other neighbour gets the shares of the classes among the entries, with a
+    warning.
+
     Parameters
     ----------
     n_neighbors : int, default 1
-        The number of neighbours that vote.
+        Number of neighbours that vote.
     weights : {"uniform", "distance"}, default "uniform"
         Whether all votes have the same weight, or one over the distance. With "distance", neighbours at distance 0
         outvote all others.
-    reflections, n_angles, n_levels, moments, nu, trim, image_shape, n_jobs
-        As in `AffineNeighbors`.
-    max_aspect, max_shear, max_scale, similarity, prior, refine, frame_size
-        As in `AffineNeighbors`. Neighbours that no plausible map leads to have no vote. An image without any other
-        neighbour gets the shares of the classes among the entries, with a warning.
+    reflections : bool, default True
+        Whether a mirror image counts as the same shape.
+    n_angles : int, default 64
+        Number of directions of the descriptors on the half circle. Rotations are compared in steps of 180°/n_angles.
+    n_levels : int, default 64
+        Number of levels of the quantile functions.
+    moments : {"exact", "robust"}, default "exact"
+        Mean m and covariance Σ of the normalisation. "exact": those of the measure. "robust": location and scatter of a
+        Student t distribution fitted to the measure, which specks far from the shape hardly change.
+    nu : float, default 3.0
+        Degrees of freedom of the Student t distribution, for robust moments only. Smaller values give less weight to
+        distant mass.
+    trim : float, default 0.0
+        Omit the levels t < trim and t > 1 − trim, to which specks far from the shape belong.
+    max_aspect : float, optional
+        Largest ratio of the two scales (singular values) of a map from an image to an entry. By default, no map is
+        excluded.
+    max_shear : float, optional
+        Largest angle, in degrees, by which the images of the x and y axes depart from being perpendicular.
+    max_scale : float, optional
+        Largest change of size: the geometric mean of the scales lies between 1/max_scale and max_scale.
+    similarity : bool, default False
+        Whether to admit only rotations, reflections and changes of size: the maps whose aspect is at most 1.1, or
+        `max_aspect` if it is given.
+    prior : {"any", "upright", "photograph"}, MapPrior, or (aspect, rotation), default "any"
+        Which maps are likely. The price of a map is added to its squared distance. "any": no map has a price.
+        "upright": rotating, stretching and mirroring have prices, which suits characters and symbols that are hardly
+        rotated. "photograph": rotating is free, and stretching has a price. Two numbers are the prices of the squared
+        logarithm of the ratio of the two scales, and of 1 − cos ψ for a rotation by ψ; `MapPrior` has further prices.
+    refine : int, optional
+        `kneighbors` compares this many nearest entries with the image once more, point by point, and orders them by the
+        distances of `distortion_distances`. This needs images instead of Descriptors, and keeps them. By default,
+        entries are not compared again.
+    frame_size : int, default 28
+        Number of points along each side of the frame on which images are compared if `refine` is given. Complex shapes
+        need more, such as 56.
+    image_shape : (int, int), optional
+        Shape (H, W) of images that are given as the rows of a table.
+    n_jobs : int or None, default None
+        Number of threads, as in scikit-learn: None usually means one, and −1 means all cores. The result does not
+        depend on it.
 
     Attributes
     ----------
-    classes_ : array
+    classes_ : array (n_classes,)
         The classes, sorted.
-    descriptors_, n_samples_fit_
-        As in `AffineNeighbors`.
+    descriptors_ : Descriptors
+        The descriptors of the entries.
+    n_samples_fit_ : int
+        The number of entries.
+    n_features_in_ : int
+        Number of columns of the table; set only for tables.
+    feature_names_in_ : array (n_features_in_,)
+        Names of the columns; set only for tables whose columns have names.
+
+    See Also
+    --------
+    AffineNeighbors : The neighbours without classes.
+    FewShotClassifier : A classifier that also allows for small distortions.
 
     Examples
     --------
@@ -97,8 +149,29 @@ class AffineNeighborsClassifier(ClassifierMixin, Neighbors):
         Parameters
         ----------
         X : array (n, H, W), list of images and PointClouds, table (n, H · W), or Descriptors
+            The entries. Images have bright ink, and zeros elsewhere. A table of flattened images needs `image_shape`.
+            Descriptors must have been computed with the settings of this estimator.
         y : array (n,)
-            The classes of the images.
+            The class of every entry.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        TypeError
+            If a parameter has the wrong type, or `X` does not hold measures.
+        ValueError
+            If a parameter has an invalid value, if a measure has negative mass, no mass or values that are not finite,
+            or if `X` and `y` do not fit.
+
+        Warns
+        -----
+        UserWarning
+            If most of the mass of an image is bright paper around dark ink. `radoncdt.ink.find_ink` turns such an image
+            into a measure.
         """
         _validation.check_choice(self.weights, "weights", _WEIGHTS)
         if y is None:
@@ -117,10 +190,31 @@ class AffineNeighborsClassifier(ClassifierMixin, Neighbors):
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """Compute the shares of the classes among the neighbours of every image.
 
+        Parameters
+        ----------
+        X : array (n, H, W), list of images and PointClouds, table (n, H · W), or Descriptors
+            The images to classify. Images have bright ink, and zeros elsewhere. A table of flattened images needs
+            `image_shape`. Descriptors must have been computed with the settings of this estimator.
+
         Returns
         -------
         float64 array (n, n_classes)
             The columns are in the order of `classes_`.
+
+        Raises
+        ------
+        TypeError
+            If an argument has the wrong type.
+        ValueError
+            If there are fewer entries than neighbours, or if the queries cannot be described with the settings of the
+            entries.
+        sklearn.exceptions.NotFittedError
+            If `fit` has not been called.
+
+        Warns
+        -----
+        UserWarning
+            If no plausible map leads from an image to any of its neighbours.
         """
         distances, indices = self.kneighbors(X)
         votes = (distances < np.inf).astype(np.float64)
@@ -142,7 +236,34 @@ class AffineNeighborsClassifier(ClassifierMixin, Neighbors):
         return shares / shares.sum(axis=1, keepdims=True)
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
-        """Predict the most frequent class among the neighbours of every image; ties go to the first in `classes_`."""
+        """Predict the most frequent class among the neighbours of every image.
+
+        Parameters
+        ----------
+        X : array (n, H, W), list of images and PointClouds, table (n, H · W), or Descriptors
+            The images to classify. Images have bright ink, and zeros elsewhere. A table of flattened images needs
+            `image_shape`. Descriptors must have been computed with the settings of this estimator.
+
+        Returns
+        -------
+        array (n,)
+            The classes; ties go to the first in `classes_`.
+
+        Raises
+        ------
+        TypeError
+            If an argument has the wrong type.
+        ValueError
+            If there are fewer entries than neighbours, or if the queries cannot be described with the settings of the
+            entries.
+        sklearn.exceptions.NotFittedError
+            If `fit` has not been called.
+
+        Warns
+        -----
+        UserWarning
+            If no plausible map leads from an image to any of its neighbours.
+        """
         check_is_fitted(self)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 

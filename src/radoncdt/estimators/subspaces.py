@@ -19,28 +19,38 @@ __all__ = ["NearestSubspaceClassifier"]
 
 
 class NearestSubspaceClassifier(ClassifierMixin, BaseEstimator):
-    """Classify by the class whose training features span the subspace nearest to a feature vector.
+    """Classify feature vectors by the nearest subspace that a class spans.
 
-    The R-CDTs of the deformed images of a class often fill a convex set, which a linear subspace contains. A few images
-    per class span it. The residual is the Euclidean distance to the subspace.
+    The residual of a feature vector x for class k is ``‖(x − m_k) − B_kᵀB_k (x − m_k)‖``, its Euclidean distance to the
+    subspace that the orthonormal rows of B_k span; m_k is 0, or the mean of the class if `center` is set. The class
+    with the smallest residual is predicted. The R-CDTs of the deformed images of a class often fill a convex set, which
+    a linear subspace contains. A few images per class span it.
 
     Parameters
     ----------
     n_components : int, float or None, default None
-        Largest dimension of a subspace, which is spanned by the leading singular vectors of a class's features. A float
-        between 0 and 1 keeps the vectors that hold this share of the squared norm. None keeps all.
+        Largest dimension of a subspace, which is spanned by the leading singular vectors of the features of a class. A
+        float between 0 and 1 keeps as many vectors as hold this share of the squared norm. None keeps all.
     center : bool, default False
         Whether subspaces pass through the mean of the class instead of the origin.
 
     Attributes
     ----------
-    classes_ : array
+    classes_ : array (n_classes,)
         The classes, sorted.
     bases_ : list of arrays (dimension, n_features)
         Orthonormal rows, one array per class.
-    means_ : array (n_classes, n_features)
-        The means of the classes; zeros unless `center`.
+    means_ : float64 array (n_classes, n_features)
+        The means of the classes; zeros unless `center` is set.
     n_features_in_ : int
+        The number of features.
+    feature_names_in_ : array (n_features_in_,)
+        Names of the features; set only if the columns of `X` have names.
+
+    See Also
+    --------
+    RadonCDT : Features for this classifier.
+    NormalizedRadonCDT : Affine-invariant features for this classifier.
 
     Examples
     --------
@@ -61,7 +71,21 @@ class NearestSubspaceClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array (n, n_features)
+            Feature vectors, one per row.
         y : array (n,)
+            The class of every row.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        TypeError
+            If a parameter has the wrong type.
+        ValueError
+            If a parameter has an invalid value, or `X` and `y` do not fit.
         """
         share = self._share()
         _validation.check_instance(self.center, "center", bool)
@@ -100,7 +124,25 @@ class NearestSubspaceClassifier(ClassifierMixin, BaseEstimator):
         return basis[:rank]
 
     def residuals(self, X: Any) -> Floats:  # noqa: N803
-        """Compute the distances (n, n_classes) of every row of X to the subspace of every class."""
+        """Compute the distance of every feature vector to the subspace of every class.
+
+        Parameters
+        ----------
+        X : array (n, n_features)
+            Feature vectors, one per row.
+
+        Returns
+        -------
+        float64 array (n, n_classes)
+            The distances, in the order of `classes_`.
+
+        Raises
+        ------
+        ValueError
+            If `X` has the wrong shape or values that are not finite.
+        sklearn.exceptions.NotFittedError
+            If `fit` has not been called.
+        """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         result = np.empty((len(X), len(self.classes_)))
@@ -110,12 +152,49 @@ class NearestSubspaceClassifier(ClassifierMixin, BaseEstimator):
         return result
 
     def decision_function(self, X: Any) -> Floats:  # noqa: N803
-        """Compute the negative residuals, or for two classes, as scikit-learn expects, their difference (n,)."""
+        """Compute scores that are larger for nearer classes.
+
+        Parameters
+        ----------
+        X : array (n, n_features)
+            Feature vectors, one per row.
+
+        Returns
+        -------
+        float64 array (n, n_classes), or (n,) for two classes
+            The negative residuals. For two classes, as scikit-learn expects, it is the residual of the first class
+            minus that of the second one.
+
+        Raises
+        ------
+        ValueError
+            If `X` has the wrong shape or values that are not finite.
+        sklearn.exceptions.NotFittedError
+            If `fit` has not been called.
+        """
         residuals = self.residuals(X)
         return residuals[:, 0] - residuals[:, 1] if len(self.classes_) == 2 else -residuals
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
-        """Predict the class of the nearest subspace; ties go to the first in `classes_`."""
+        """Predict the class of the nearest subspace.
+
+        Parameters
+        ----------
+        X : array (n, n_features)
+            Feature vectors, one per row.
+
+        Returns
+        -------
+        array (n,)
+            The classes; ties go to the first in `classes_`.
+
+        Raises
+        ------
+        ValueError
+            If `X` has the wrong shape or values that are not finite.
+        sklearn.exceptions.NotFittedError
+            If `fit` has not been called.
+        """
         nearest = self.residuals(X).argmin(axis=1)
         return self.classes_[nearest]
 

@@ -83,10 +83,27 @@ class _Transformer(TransformerMixin, ImageEstimator):
     def fit(self, X: Any, y: Any = None) -> Any:  # noqa: N803
         """Check the parameters and the images, and store the frame of the images.
 
+        The features of an image do not depend on the images that were fitted.
+
         Parameters
         ----------
         X : array (n, H, W), list of images and PointClouds, or table (n, H · W)
-        y : ignored
+            Measures of any sizes: bright ink, and zeros elsewhere. A table of flattened images needs `image_shape`.
+        y : None, default None
+            Ignored; present because scikit-learn's interface has it.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        TypeError
+            If a parameter has the wrong type, or `X` does not hold measures.
+        ValueError
+            If a parameter has an invalid value, if a measure has negative mass, no mass or values that are not finite,
+            or if `X` has the wrong shape.
         """
         self._check_parameters()
         _threads.check_n_jobs(self.n_jobs)
@@ -106,11 +123,28 @@ class _Transformer(TransformerMixin, ImageEstimator):
         Parameters
         ----------
         X : array (n, H, W), list of images and PointClouds, or table (n, H · W)
-            Images of any size, not only the one that was fitted. A table must have the same columns.
+            Measures of any sizes: bright ink, and zeros elsewhere. A table of flattened images needs `image_shape`. The
+            images may differ in size from the fitted ones; a table must have the same columns.
 
         Returns
         -------
         float64 array (n, n_features)
+            One row per image. The names of the columns are those of `get_feature_names_out`.
+
+        Raises
+        ------
+        TypeError
+            If `X` does not hold measures.
+        ValueError
+            If a measure has negative mass, no mass or values that are not finite, or if `X` has the wrong shape.
+        sklearn.exceptions.NotFittedError
+            If `fit` has not been called.
+
+        Warns
+        -----
+        UserWarning
+            If most of the mass of an image is bright paper around dark ink. `radoncdt.ink.find_ink` turns such an image
+            into a measure.
         """
         check_is_fitted(self)
         batch = self._read(X, reset=False)
@@ -142,37 +176,54 @@ class _Transformer(TransformerMixin, ImageEstimator):
 
 
 class RadonCDT(_Transformer):
-    """Radon cumulative distribution transform of images: `rcdt`, flattened (§3.1 of the paper).
+    """Radon cumulative distribution transform of images, as a scikit-learn transformer.
 
-    Euclidean distances of the features, divided by √n_features, are sliced Wasserstein-2 distances. The features depend
-    on position, size and rotation; see `NormalizedRadonCDT` for affine-invariant features.
+    The features are the R-CDT ``R̂_θ[μ](t)``, the quantile function of the projection of μ on every direction θ (§3.1
+    of the paper [1]_), in pixels and flattened to one row per image. Euclidean distances of the features, divided by
+    √n_features, are sliced Wasserstein-2 distances. The features depend on position, size and rotation; those of
+    `NormalizedRadonCDT` do not.
 
     Parameters
     ----------
     n_angles : int, default 128
-        Directions πk/n on the half circle.
+        Number of directions θ_k = πk/n_angles on the half circle.
     n_levels : int, default 64
-        Levels of the quantile functions.
-    angles : array, optional
-        Any angles, in radians, instead of the equispaced ones.
+        Number of levels t in (0, 1) of the quantile functions.
+    angles : array (n_angles,), optional
+        Any angles, in radians, instead of the equispaced ones. They replace `n_angles`.
     level_grid : {"midpoint", "uniform"}, default "midpoint"
-        See `quantile_levels`.
+        The levels: t = (k + ½)/n_levels for "midpoint", and t = (k + 1)/(n_levels + 1) for "uniform", with k = 0, …,
+        n_levels − 1. The authors of the paper use "uniform".
     image_shape : (int, int), optional
-        Shape (H, W) of images that come flattened, as the rows of a table.
-    n_jobs : int, optional
-        Threads, as elsewhere in scikit-learn: one by default, −1 for all cores.
+        Shape (H, W) of images that are given as the rows of a table.
+    n_jobs : int or None, default None
+        Number of threads, as in scikit-learn: None usually means one, and −1 means all cores. The result does not
+        depend on it.
 
     Attributes
     ----------
-    angles_ : array (n_angles,)
+    angles_ : float64 array (n_angles,)
         The angles, in radians.
-    levels_ : array (n_levels,)
+    levels_ : float64 array (n_levels,)
         The levels.
     image_shape_ : (int, int)
-        The frame of the images that `inverse_transform` returns: as high as the highest and as wide as the widest
-        fitted image. For PointClouds it holds all points, but has at most 2¹⁴ pixels along a side.
-    n_features_in_, feature_names_in_
-        Set for tables only.
+        Shape (H, W) of a frame that holds the fitted images: as high as the highest and as wide as the widest one. For
+        PointClouds it holds all points, but has at most 2¹⁴ pixels along a side.
+    n_features_in_ : int
+        Number of columns of the table; set only for tables.
+    feature_names_in_ : array (n_features_in_,)
+        Names of the columns; set only for tables whose columns have names.
+
+    See Also
+    --------
+    rcdt : The transform as a function.
+    NormalizedRadonCDT : Affine-invariant features.
+    NearestSubspaceClassifier : A classifier for these features.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
 
     Examples
     --------
@@ -202,16 +253,33 @@ class RadonCDT(_Transformer):
         return rcdt(images, **options)
 
     def inverse_transform(self, X: Any) -> Floats:  # noqa: N803
-        """Compute images with the given features, in the frame of the fitted images: `inverse_rcdt`.
+        """Compute images with the given features, in the frame of the fitted images.
 
         Parameters
         ----------
         X : array (n, n_features)
+            Features as `transform` returns them, or averages of them.
 
         Returns
         -------
         float64 array (n, H, W), or (n, H · W) with `image_shape`
             Images of mass 1; the features do not contain the mass.
+
+        Raises
+        ------
+        ValueError
+            If `X` has the wrong shape, values that are not finite, or values that descend along the levels.
+        sklearn.exceptions.NotFittedError
+            If `fit` has not been called.
+
+        Warns
+        -----
+        UserWarning
+            If, in some direction, more mass is outside the frame than a hundredth and the blur of the strips.
+
+        See Also
+        --------
+        radoncdt.inverse_rcdt : The inverse as a function.
         """
         check_is_fitted(self)
         features = _validation.check_finite_array(X, "X")
@@ -229,42 +297,112 @@ class RadonCDT(_Transformer):
         return images if self.image_shape is None else images.reshape(len(images), -1)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Names with the direction and level of every feature: ``angle3_4.219deg_level10_t0.1641``."""
+        """Return the names of the features, with direction and level.
+
+        An example is ``angle3_4.219deg_level10_t0.1641``.
+
+        Parameters
+        ----------
+        input_features : None, default None
+            Ignored; present because scikit-learn's interface has it.
+
+        Returns
+        -------
+        object array (n_features,)
+            The names, as strings.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If `fit` has not been called.
+        """
         check_is_fitted(self)
         return np.array(self._direction_level_names(), dtype=object)
 
 
 class NormalizedRadonCDT(_Transformer):
-    """Affine-invariant features of images: the normalised R-CDT, pooled over the circle (§3.3 of the paper).
+    """Affine-invariant features of images, as a scikit-learn transformer.
 
-    The features of an image do not change when it is shifted, rotated, scaled, sheared or mirrored. So a linear
-    classifier or a nearest neighbour separates classes from one or a few images each.
+    The features are the mNR-CDT ``N_m[μ](t) = sup_θ N_θ[μ](t)`` (§3.3 of the paper [1]_), or another functional of the
+    NR-CDT ``N_θ[μ]``, which is the R-CDT with mean 0 and standard deviation 1 in each direction θ (§3.2). They do not
+    change when an image is shifted, rotated, scaled, sheared or mirrored. Therefore a linear classifier or a nearest
+    neighbour separates classes from one or a few images each (Theorem 1).
 
     Parameters
     ----------
-    n_angles, n_levels, angles, level_grid, image_shape, n_jobs
-        As in `RadonCDT`.
+    n_angles : int, default 128
+        Number of directions θ_k = πk/n_angles on the half circle.
+    n_levels : int, default 64
+        Number of levels t in (0, 1) of the quantile functions.
     pool : str or None, default "max"
-        See `pooled_nrcdt`. With None the NR-CDT is not pooled but flattened to n_angles · n_levels features, which
-        affine maps shift along the angles.
+        One of "max", "min", "mean", "median", "range", "max_abs", "min_abs", "range_abs" and "total_variation", which
+        yield n_levels features. The range is the maximum minus the minimum; "_abs" takes absolute values first; the
+        total variation is the sum of the absolute steps from each direction to the next, once around.
+
+        With whitened directions also "sorted", the order statistics over the circle, and "fourier", the magnitudes of
+        the Fourier coefficients along the circle. These yield n_components · n_levels features. With None, the NR-CDT
+        is not pooled but flattened to n_angles · n_levels features, which affine maps shift along the angles.
     n_components : int, optional
-        Components per level of the pools "sorted" and "fourier", 8 by default, see `pooled_nrcdt`. Other pools ignore
-        it.
+        Number of components per level of the pools "sorted" and "fourier". By default it is 8, or all if there are
+        fewer. Other pools ignore it.
+    angles : array (n_angles,), optional
+        Any angles, in radians, instead of the equispaced ones. They replace `n_angles`. They need only cover half the
+        circle, because the pool also covers the opposite directions.
+    level_grid : {"midpoint", "uniform"}, default "midpoint"
+        The levels: t = (k + ½)/n_levels for "midpoint", and t = (k + 1)/(n_levels + 1) for "uniform", with k = 0, …,
+        n_levels − 1. The authors of the paper use "uniform".
     directions : {"auto", "equispaced", "whitened"}, default "auto"
-        See `nrcdt`. "auto" means the same as in the functions, see `pooled_nrcdt`.
+        Whether the angles are those of directions θ in the plane of the image ("equispaced"), or of directions η of the
+        whitened measure ("whitened"), which are ``θ = Σ^{-1/2}η/‖Σ^{-1/2}η‖`` in the plane of the image. Whitened
+        measures that differ by an affine map differ by a rotation or a reflection, and so do their NR-CDTs along the
+        angles. "auto" means equispaced directions if there is no pool, for the mean and the median, and wherever
+        `angles` or the moments "levels" are given. For the other pools it means whitened directions, along which their
+        values change less under affine maps.
     moments : {"exact", "levels", "robust"}, default "exact"
-        See `nrcdt`.
-    nu : float, default 3
-        Degrees of freedom of robust moments, see `nrcdt`.
-    trim : float, default 0
-        Omits the outer levels, see `nrcdt`.
+        Mean and standard deviation of the normalisation. "exact": those of the measure itself, ⟨m, θ⟩ and √(θᵀΣθ),
+        where m and Σ are its mean and covariance. "levels": mean and sample standard deviation of the values at the
+        levels, as the authors of the paper compute them; not with whitened directions. "robust": m and Σ are location
+        and scatter of a Student t distribution fitted to the measure, which specks far from the shape hardly change.
+        They are affine equivariant, so the invariance is kept.
+    nu : float, default 3.0
+        Degrees of freedom of the Student t distribution, for robust moments only. Smaller values give less weight to
+        distant mass.
+    trim : float, default 0.0
+        Omit the levels t < trim and t > 1 − trim, to which specks far from the shape belong. The result then has fewer
+        levels.
+    image_shape : (int, int), optional
+        Shape (H, W) of images that are given as the rows of a table.
+    n_jobs : int or None, default None
+        Number of threads, as in scikit-learn: None usually means one, and −1 means all cores. The result does not
+        depend on it.
 
     Attributes
     ----------
-    angles_, levels_, image_shape_, n_features_in_, feature_names_in_
-        As in `RadonCDT`.
+    angles_ : float64 array (n_angles,)
+        The angles, in radians.
+    levels_ : float64 array (n_levels,)
+        The levels.
+    image_shape_ : (int, int)
+        Shape (H, W) of a frame that holds the fitted images: as high as the highest and as wide as the widest one. For
+        PointClouds it holds all points, but has at most 2¹⁴ pixels along a side.
     directions_ : {"equispaced", "whitened"}
         The given directions, or those that "auto" selected.
+    n_features_in_ : int
+        Number of columns of the table; set only for tables.
+    feature_names_in_ : array (n_features_in_,)
+        Names of the columns; set only for tables whose columns have names.
+
+    See Also
+    --------
+    max_nrcdt : The default pool as a function.
+    pooled_nrcdt : All pools as a function.
+    RadonCDT : The transform without the normalisation.
+    FewShotClassifier : A classifier that registers images and compares their pixels.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
 
     Examples
     --------
@@ -336,7 +474,26 @@ class NormalizedRadonCDT(_Transformer):
         return pooled_nrcdt(images, **options)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Names with the pool and level of every feature, ``max_level10_t0.1641``; without a pool as in `RadonCDT`."""
+        """Return the names of the features, with pool and level.
+
+        An example is ``max_level10_t0.1641``. Without a pool, the names have direction and level instead:
+        ``angle3_4.219deg_level10_t0.1641``.
+
+        Parameters
+        ----------
+        input_features : None, default None
+            Ignored; present because scikit-learn's interface has it.
+
+        Returns
+        -------
+        object array (n_features,)
+            The names, as strings.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If `fit` has not been called.
+        """
         check_is_fitted(self)
         pool = self._fitted["pool"]
         if pool is None:

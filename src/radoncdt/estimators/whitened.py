@@ -22,31 +22,38 @@ __all__ = ["WhitenedImages"]
 
 
 class WhitenedImages(TransformerMixin, ImageEstimator):
-    """Turn images of any size into canonical images of one size.
+    """Canonical images of one size from images of any size, as a scikit-learn transformer.
 
-    Each measure is shifted to mean 0 and multiplied by Σ^{-1/2}, so that its covariance becomes the unit matrix, and is
-    sampled on [−2.6, 2.6]². If two images differ by an affine map, their canonical images differ by a rotation or a
-    reflection only. If the map is only a shift and a change of size, they are the same up to interpolation.
+    Each measure is shifted to mean 0 and multiplied by ``Σ^{-1/2}``, so that its covariance Σ becomes the unit matrix,
+    and is sampled on [−2.6, 2.6]². If two images differ by an affine map, their canonical images differ by a rotation
+    or a reflection only. If the map is only a shift and a change of size, they are the same up to interpolation.
 
     Parameters
     ----------
     frame_size : int, default 28
-        Pixels along each side of a canonical image.
+        Number of pixels along each side of a canonical image, from 8 to 1024.
     moments : {"exact", "robust"}, default "exact"
-        Mean and covariance of the measure, or robust ones, which specks hardly change; see `nrcdt`.
+        Mean and covariance: those of the measure, or location and scatter of a Student t distribution fitted to it,
+        which specks hardly change.
     image_shape : (int, int), optional
-        Shape (H, W) of images that come flattened, as the rows of a table.
-    n_jobs : int, optional
-        Threads, as elsewhere in scikit-learn: one by default, −1 for all cores.
+        Shape (H, W) of images that are given as the rows of a table.
+    n_jobs : int or None, default None
+        Number of threads, as in scikit-learn: None usually means one, and −1 means all cores. The result does not
+        depend on it.
 
     Attributes
     ----------
     n_features_out_ : int
-        frame_size².
+        The number of features, frame_size².
+    n_features_in_ : int
+        Number of columns of the table; set only for tables.
+    feature_names_in_ : array (n_features_in_,)
+        Names of the columns; set only for tables whose columns have names.
 
     See Also
     --------
     FewShotClassifier : Compares images on such frames.
+    NormalizedRadonCDT : Features that do not depend on the rotation either.
 
     Examples
     --------
@@ -71,10 +78,27 @@ class WhitenedImages(TransformerMixin, ImageEstimator):
     def fit(self, X: Any, y: Any = None) -> WhitenedImages:  # noqa: N803
         """Check the parameters and the images.
 
+        The canonical image of an image does not depend on the images that were fitted.
+
         Parameters
         ----------
         X : array (n, H, W), list of images and PointClouds, or table (n, H · W)
-        y : ignored
+            Measures of any sizes: bright ink, and zeros elsewhere. A table of flattened images needs `image_shape`.
+        y : None, default None
+            Ignored; present because scikit-learn's interface has it.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        TypeError
+            If a parameter has the wrong type, or `X` does not hold measures.
+        ValueError
+            If a parameter has an invalid value, if a measure has negative mass, no mass or values that are not finite,
+            or if `X` has the wrong shape.
         """
         _threads.check_n_jobs(self.n_jobs)
         side = _validation.check_count(self.frame_size, "frame_size", 8, 1024)
@@ -87,9 +111,36 @@ class WhitenedImages(TransformerMixin, ImageEstimator):
         return self
 
     def transform(self, X: Any) -> NDArray[np.float32]:  # noqa: N803
-        """Return the canonical images as rows (n, frame_size²); the brightest pixel of each is 1.
+        """Compute the canonical images.
 
-        ``features.reshape(-1, frame_size, frame_size)`` has the images.
+        The brightest pixel of each canonical image is 1. ``features.reshape(-1, frame_size, frame_size)`` has the
+        images.
+
+        Parameters
+        ----------
+        X : array (n, H, W), list of images and PointClouds, or table (n, H · W)
+            Measures of any sizes: bright ink, and zeros elsewhere. A table of flattened images needs `image_shape`. The
+            images may differ in size from the fitted ones; a table must have the same columns.
+
+        Returns
+        -------
+        float32 array (n, frame_size²)
+            The canonical images as rows.
+
+        Raises
+        ------
+        TypeError
+            If `X` does not hold measures.
+        ValueError
+            If a measure has negative mass, no mass or values that are not finite, or if `X` has the wrong shape.
+        sklearn.exceptions.NotFittedError
+            If `fit` has not been called.
+
+        Warns
+        -----
+        UserWarning
+            If most of the mass of an image is bright paper around dark ink. `radoncdt.ink.find_ink` turns such an image
+            into a measure.
         """
         from scipy.ndimage import affine_transform
 
@@ -109,7 +160,25 @@ class WhitenedImages(TransformerMixin, ImageEstimator):
         return frames.reshape(len(batch), -1)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return names with the row and column of every pixel: ``row3_column7``."""
+        """Return the names of the features, with row and column of the pixel.
+
+        An example is ``row3_column7``.
+
+        Parameters
+        ----------
+        input_features : None, default None
+            Ignored; present because scikit-learn's interface has it.
+
+        Returns
+        -------
+        object array (frame_size²,)
+            The names, as strings.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If `fit` has not been called.
+        """
         check_is_fitted(self)
         side = int(np.sqrt(self.n_features_out_))
         return np.array([f"row{i}_column{j}" for i in range(side) for j in range(side)], object)

@@ -67,8 +67,9 @@ MEMBERS = {
 CALLABLES = PUBLIC | {name: value for name, value in MEMBERS.items() if inspect.isfunction(value)}
 
 
-def show_problems(name, ignored):
-    return [f"{code} {problem}" for code, problem in validate(name)["errors"] if code not in ignored]
+def check_docstring(name, ignored):
+    problems = [f"{code} {problem}" for code, problem in validate(name)["errors"] if code not in ignored]
+    assert not problems, "\n".join(problems)
 
 
 def test_the_public_objects_are_found():
@@ -79,12 +80,12 @@ def test_the_public_objects_are_found():
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_functions_and_classes_have_complete_docstrings(name):
-    assert show_problems(name, IGNORED) == []
+    check_docstring(name, IGNORED)
 
 
 @pytest.mark.parametrize("name", MEMBERS)
 def test_methods_and_properties_have_complete_docstrings(name):
-    assert show_problems(name, IGNORED | IGNORED_IN_MEMBERS) == []
+    check_docstring(name, IGNORED | IGNORED_IN_MEMBERS)
 
 
 @pytest.mark.parametrize("name", CALLABLES)

@@ -57,13 +57,16 @@ def register(
 ) -> Registration:
     """Find the affine map that takes one measure to another, without any correspondence of points.
 
-    If the two are copies of one shape, ``register(moving, fixed).apply(moving)`` looks like `fixed`. The rotation of
-    the whitened measures is the peak of their correlation, interpolated between the steps of the circle.
+    If the two are copies of one shape, ``register(moving, fixed).apply(moving)`` looks like `fixed`. Two measures μ and
+    ν that differ by an affine map differ, once whitened, by a rotation or a reflection R (Prop. 5 of the paper [1]_,
+    along whitened directions). R is the peak of the correlation of their NR-CDTs along the circle, interpolated between
+    the steps. The map is x ↦ Ax + y with ``A = Σ_ν^{1/2} R Σ_μ^{-1/2}`` and ``y = m_ν − A m_μ``, where m and Σ are
+    means and covariances.
 
     The map is then refined, for two images and for two PointClouds: Gauss–Newton steps minimise the squared difference
     of the grey values, up to a factor and a small difference in blur, or of the quantiles of the projections.
-    Descriptors have no pixels, so their map is not refined. Nor is the map of PointClouds with robust moments, because
-    far points would matter again.
+    Descriptors have no pixels, so their map is not refined. The map of PointClouds with robust moments is not refined
+    either, because far points would matter again.
 
     If several maps fit equally well, because the shape is symmetric, a map that does not mirror is returned. Among
     these, it is one whose aspect is within 2 % of the smallest, and of these the one with the smallest rotation. Maps
@@ -76,38 +79,68 @@ def register(
 
     Parameters
     ----------
-    moving, fixed : image (H, W), PointCloud, or Descriptors of one measure
+    moving : array (H, W), PointCloud, or Descriptors
+        The measure to move: bright ink on zeros, or Descriptors of one measure.
+    fixed : array (H, W), PointCloud, or Descriptors
+        The measure to which it is moved; Descriptors of one measure.
     limits : Plausible, optional
-        Which maps are plausible. By default all are.
-    prior : {"any", "upright", "photograph"}, MapPrior, or (aspect, rotation)
-        Which maps are likely. The price of a map is added to its squared distance when maps are compared, but the
-        distance in the result is without it. By default no map has a price.
+        Limits on the maps from `moving` to `fixed`, such as ``Plausible(max_aspect=1.5)``. By default, every affine map
+        is plausible. It is an error if no map is plausible.
+    prior : {"any", "upright", "photograph"}, MapPrior, or (aspect, rotation), default "any"
+        Which maps are likely. The price of a map is added to its squared distance. "any": no map has a price.
+        "upright": rotating, stretching and mirroring have prices, which suits characters and symbols that are hardly
+        rotated. "photograph": rotating is free, and stretching has a price. Two numbers are the prices of the squared
+        logarithm of the ratio of the two scales, and of 1 − cos ψ for a rotation by ψ; `MapPrior` has further prices.
+        The price decides between maps; the distance in the result is without it.
     settings : DescriptorSettings, optional
-        How images and PointClouds are described. By default as Descriptors that are given, or as `describe` does.
+        How images and PointClouds are described: directions, levels, moments and trim. By default, the settings are
+        those of given Descriptors, or else ``DescriptorSettings()``.
     tolerance : float, optional
-        Other peaks whose distance exceeds the best one by at most this much become `alternatives`. The default is the
-        largest distance that the steps of the circle alone can cause, 2 sin(π/(4 n_angles)).
-    refine : bool
-        Whether to choose among the map and its alternatives by their distortion distances, with points on a frame of
-        56 × 56. Another map is chosen if its distortion distance is at most 0.9 times that of the first map, and
-        smaller by at least 0.15. The measures must not be Descriptors.
-    n_jobs : int or None
-        Threads, as in scikit-learn; −1 is all cores.
+        Other peaks whose distance exceeds the best one by at most this much become `alternatives` of the result. The
+        default is the largest distance that the steps of the circle alone can cause, 2 sin(π/(4 n_angles)).
+    refine : bool, default False
+        Whether to choose among the map and its alternatives by their distortion distances, with points on a frame of 56
+        × 56. Another map is chosen if its distortion distance is at most 0.9 times that of the first map, and smaller
+        by at least 0.15. The measures must not be Descriptors.
+    n_jobs : int or None, default -1
+        Number of threads, as in scikit-learn: −1 means all cores, and None usually means one. The result does not
+        depend on it.
 
     Returns
     -------
     Registration
-        The alternatives are not refined.
+        The map, its distance, and its alternatives, which are not refined.
 
     Raises
     ------
+    TypeError
+        If an argument has the wrong type, or ``refine=True`` is given for Descriptors.
     ValueError
-        If no map is plausible, and for measures or settings that do not fit.
+        If no map is plausible, if a measure has negative mass, no mass or values that are not finite, or if measures,
+        settings or options do not fit.
 
     Warns
     -----
     UserWarning
-        If the map is not credible, see `Registration.credible`.
+        If the map is not credible: its distance is more than 0.1, its aspect is more than 10, or there are fewer than
+        16 angles.
+    UserWarning
+        If most of the mass of an image is bright paper around dark ink. `radoncdt.ink.find_ink` turns such an image
+        into a measure.
+    UserWarning
+        If robust moments do not converge.
+
+    See Also
+    --------
+    Registration : The result.
+    push_forward : Moves a measure by a given map.
+    affine_distances : The distances of many measures.
+    Plausible : Limits on the maps.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
 
     Examples
     --------

@@ -46,11 +46,14 @@ FORMAT = "radoncdt descriptors, version 1"
 
 
 class Descriptors:
-    """Descriptors of measures, computed by `describe` or read by `Descriptors.load`.
+    """Descriptors of measures, from which they are registered and compared.
 
+    A descriptor consists of the NR-CDT ``N_η`` of a measure along whitened directions η, its mean m and its covariance
+    Σ. An affine map rotates the NR-CDT along the circle, or rotates and mirrors it (Prop. 5 of the paper [1]_); the
+    rest of the map is in m and Σ. Descriptors are computed by `describe` or read by `Descriptors.load`.
     ``descriptors[i]``, ``descriptors[2:5]`` and ``descriptors[mask]`` are descriptors of one or more measures.
 
-    Attributes
+    Parameters
     ----------
     values : float array (n, n_angles, n_levels)
         NR-CDTs along whitened directions of the half circle. The other half is −N_η(1 − t).
@@ -58,9 +61,29 @@ class Descriptors:
         Means of the measures, or their robust locations, in pixels from the centre of the image.
     covariances : float64 array (n, 2, 2)
         Covariances of the measures, or their robust scatters.
-    frames : int array (n, 2)
+    frames : int64 array (n, 2)
         Shapes (H, W) of the images; (1, 1) for PointClouds, whose origin is then pixel (0, 0).
     settings : DescriptorSettings
+        How the descriptors were computed.
+
+    See Also
+    --------
+    describe : Computes descriptors.
+    affine_distances : Compares descriptors.
+    register : Finds the map from one measure to another.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
+
+    Examples
+    --------
+    >>> descriptors = describe([np.ones((8, 8)), np.tri(9), np.tri(20)])
+    >>> descriptors[1:]
+    Descriptors(2 measures, n_angles=64, n_levels=64, moments='exact', nu=3.0, trim=0.0, float64)
+    >>> descriptors.sizes.round(1)
+    array([2.3, 2.1, 4.5])
     """
 
     values: NDArray[Any]
@@ -114,7 +137,25 @@ class Descriptors:
         return Descriptors, (self.values, self.means, self.covariances, self.frames, self.settings)
 
     def astype(self, dtype: DTypeLike) -> Descriptors:
-        """Descriptors with values in float32 or float64. Comparing float32 takes less time and half the memory."""
+        """Convert the values to float32 or float64.
+
+        Comparing float32 takes less time and half the memory.
+
+        Parameters
+        ----------
+        dtype : dtype
+            The type of the values of the result: float32 or float64.
+
+        Returns
+        -------
+        Descriptors
+            The same descriptors if they have this type already, and otherwise converted ones.
+
+        Raises
+        ------
+        ValueError
+            If `dtype` is neither float32 nor float64.
+        """
         if np.dtype(dtype) not in (np.float32, np.float64):
             raise ArgumentValueError("dtype", f"must be float32 or float64, got {np.dtype(dtype)}")
         if self.values.dtype == dtype:
@@ -123,8 +164,27 @@ class Descriptors:
 
     @staticmethod
     def concatenate(parts: Sequence[Descriptors]) -> Descriptors:
-        """Concatenate descriptors; all must have the same settings.
+        """Concatenate descriptors with the same settings.
 
+        Parameters
+        ----------
+        parts : sequence of Descriptors
+            At least one; all must have the same settings.
+
+        Returns
+        -------
+        Descriptors
+            The descriptors of all parts, in their order.
+
+        Raises
+        ------
+        TypeError
+            If `parts` is not a sequence of Descriptors.
+        ValueError
+            If there are no parts, or their settings differ.
+
+        Examples
+        --------
         >>> squares, triangles = describe(np.ones((3, 8, 8))), describe([np.tri(9)])
         >>> len(Descriptors.concatenate([squares, triangles]))
         4
@@ -144,16 +204,30 @@ class Descriptors:
     def save(
         self, path: str | PathLike[str] | IO[bytes], *, dtype: DTypeLike = np.float32, **more: NDArray[Any]
     ) -> None:
-        """Write an npz file that `Descriptors.load` reads. The file is written as a whole or not at all.
+        """Write an npz file that `Descriptors.load` reads.
+
+        The file is written as a whole or not at all.
 
         Parameters
         ----------
         path : path, or file opened to write bytes
-            The ending .npz is appended to a path that lacks it.
-        dtype : float16, float32 or float64
-            The type of the values. In float16 they have a relative error of up to 5e-4.
-        **more
+            Where to write. The ending .npz is appended to a path that lacks it.
+        dtype : dtype, default float32
+            The type of the values in the file: float16, float32 or float64. In float16 they have a relative error of up
+            to 5e-4.
+        **more : arrays
             Further arrays to be written to the same file.
+
+        Raises
+        ------
+        FileNotFoundError
+            If the folder of `path` does not exist.
+        ValueError
+            If `dtype` is another type, or cannot hold the values.
+
+        See Also
+        --------
+        Descriptors.load : Reads the file.
         """
         if np.dtype(dtype) not in (np.float16, np.float32, np.float64):
             raise ArgumentValueError("dtype", f"must be float16, float32 or float64, got {np.dtype(dtype)}")
@@ -184,14 +258,32 @@ class Descriptors:
 
     @classmethod
     def load(cls, path: str | PathLike[str] | IO[bytes]) -> Descriptors:
-        """Read a file that `save` wrote. The ending .npz may be omitted, and values of float16 become float32.
+        """Read a file that `Descriptors.save` wrote.
+
+        Values of float16 become float32.
+
+        Parameters
+        ----------
+        path : path, or file opened to read bytes
+            What to read. The ending .npz may be omitted.
+
+        Returns
+        -------
+        Descriptors
+            The descriptors in the file.
 
         Raises
         ------
         OSError
             If there is no such file.
+        TypeError
+            If `path` is neither a path nor a file.
         ValueError
             If the file holds something else, or is damaged.
+
+        See Also
+        --------
+        Descriptors.save : Writes the file.
         """
         if not isinstance(path, (str, PathLike)) and not hasattr(path, "read"):
             raise ArgumentTypeError("path", f"must be a path, or a file opened to read bytes, got {path!r}")
@@ -314,20 +406,66 @@ def describe(
     trim: float = 0.0,
     n_jobs: int | None = -1,
 ) -> Descriptors:
-    """Compute the descriptors of measures, for `register`, `affine_distances` and `AffineNeighbors`.
+    """Compute the descriptors of measures.
+
+    A descriptor consists of the NR-CDT ``N_θ[μ]`` (§3.2 of the paper [1]_) along the whitened directions
+    ``θ = Σ^{-1/2}η/‖Σ^{-1/2}η‖`` with equispaced η, the mean m, and the covariance Σ. `register`, `affine_distances`
+    and `AffineNeighbors` take descriptors instead of images, which saves time if measures are compared more than once.
 
     Parameters
     ----------
     images : array (H, W) or (…, H, W), PointCloud, or list of images and PointClouds
-        Leading axes become one.
-    n_angles : int
-        Directions on half the circle. Rotations are compared in steps of 180°/n_angles.
-    n_levels, moments, nu, trim, n_jobs
-        As in `nrcdt`; moments "exact" or "robust".
+        Non-negative measures of type bool, integer or float: bright ink, and zeros elsewhere. The images of a list may
+        have different sizes. Arrays that look like colour images are refused; a stack of images that are 3 or 4 pixels
+        wide must therefore be a list of two-dimensional arrays. Leading axes become one.
+    n_angles : int, default 64
+        Number of directions on the half circle. Rotations are compared in steps of 180°/n_angles.
+    n_levels : int, default 64
+        Number of levels t = (k + ½)/n_levels of the quantile functions.
+    moments : {"exact", "robust"}, default "exact"
+        Mean m and covariance Σ of the normalisation. "exact": those of the measure. "robust": location and scatter of a
+        Student t distribution fitted to the measure, which specks far from the shape hardly change.
+    nu : float, default 3.0
+        Degrees of freedom of the Student t distribution. Smaller values give less weight to distant mass. Exact moments
+        do not use it; it is then set to the default.
+    trim : float, default 0.0
+        Omit the levels t < trim and t > 1 − trim, to which specks far from the shape belong.
+    n_jobs : int or None, default -1
+        Number of threads, as in scikit-learn: −1 means all cores, and None usually means one. The result does not
+        depend on it.
 
     Returns
     -------
     Descriptors
+        The descriptors, in the order of the measures.
+
+    Raises
+    ------
+    TypeError
+        If images or an option has the wrong type.
+    ValueError
+        If a measure has negative mass, no mass or values that are not finite, if an array looks like a colour image, or
+        if an option has an invalid value. Also if the points of a cloud lie on one line, because the NR-CDT is then
+        undefined. The message names the argument and the value.
+
+    Warns
+    -----
+    UserWarning
+        If most of the mass of an image is bright paper around dark ink. `radoncdt.ink.find_ink` turns such an image
+        into a measure.
+    UserWarning
+        If robust moments do not converge.
+
+    See Also
+    --------
+    Descriptors : The result.
+    affine_distances : Compares descriptors.
+    nrcdt : The NR-CDT alone.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
 
     Examples
     --------

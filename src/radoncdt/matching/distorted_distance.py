@@ -38,38 +38,73 @@ def distortion_distances(
     window: int | None = None,
     n_jobs: int | None = -1,
 ) -> Floats:
-    """Distances of every image of A to every image of B, or of A, registered and then compared point by point.
+    """Compute the distances of all pairs of images after registration, while small distortions are allowed.
 
     Each pair is registered by its descriptors, as `affine_distances` does. Both images are then sampled on a frame of
     the whitened plane, and the gradients around each point of the first one are compared with those around the best
-    point nearby of the second one (the image distortion model). The map is corrected once by the displacements found.
+    point nearby of the second one (the image distortion model [1]_). The distance is the sum of the squared differences
+    and of the prices of the displacements. The map is corrected once by the displacements found.
 
     These distances tell shapes apart that differ in details. They take longer than `affine_distances`, so
-    `AffineNeighbors(refine=k)` computes them only for the k nearest entries.
+    ``AffineNeighbors(refine=k)`` computes them only for the k nearest entries.
 
     Parameters
     ----------
-    A, B : array (n, H, W), list of images and PointClouds
-        Leading axes become one.
+    A : array (n, H, W), list of images and PointClouds
+        Images to register with those of B: bright ink, and zeros elsewhere. Leading axes become one.
+    B : array (m, H, W), list of images and PointClouds, optional
+        Images with which those of A are registered. By default, the images of A are compared with each other.
     limits : Plausible, optional
-        Which maps from A to B are plausible; by default all are. If no map is plausible, the distance is infinite.
-    prior : {"any", "upright", "photograph"}, MapPrior, or (aspect, rotation)
-        Which maps are likely. The prices `aspect`, `rotation` and `mirror` decide about the map, and `bent_aspect`,
-        `bent_rotation` and `bent_mirror` are added to the result.
+        Limits on the maps from A to B, such as ``Plausible(max_aspect=1.5)``. By default, every affine map is
+        plausible. The distance is infinite if no map is plausible.
+    prior : {"any", "upright", "photograph"}, MapPrior, or (aspect, rotation), default "any"
+        Which maps are likely. "any": no map has a price. "upright": rotating, stretching and mirroring have prices,
+        which suits characters and symbols that are hardly rotated. "photograph": rotating is free, and stretching has a
+        price. Two numbers are the prices of the squared logarithm of the ratio of the two scales, and of 1 − cos ψ for
+        a rotation by ψ. Of a `MapPrior`, the prices `aspect`, `rotation` and `mirror` decide about the map, and
+        `bent_aspect`, `bent_rotation` and `bent_mirror` are added to the result.
     settings : DescriptorSettings, optional
-        How images are described. By default as `describe` does.
-    frame_size : int
-        Points along each side of the frame. Complex shapes need more than 28, such as 56.
+        How images are described before they are registered: directions, levels, moments and trim. By default
+        ``DescriptorSettings()``.
+    frame_size : int, default 28
+        Number of points along each side of the frame, from 8 to 256. Complex shapes need more than 28, such as 56.
     window : int, optional
-        Largest displacement of a part of the image, in points of the frame; by default 2, or 3 for frames of more than
-        28 points.
-    n_jobs : int or None
-        Threads, as in scikit-learn; −1 is all cores. The result does not depend on it.
+        Largest displacement of a part of the image, in points of the frame, from 0 to 8. By default it is 2, or 3 for
+        frames of more than 28 points.
+    n_jobs : int or None, default -1
+        Number of threads, as in scikit-learn: −1 means all cores, and None usually means one. The result does not
+        depend on it.
 
     Returns
     -------
     float64 array (n, m)
-        Not symmetric, because parts of the images of A move.
+        The distances. They are not symmetric, because parts of the images of A move.
+
+    Raises
+    ------
+    TypeError
+        If A or B holds Descriptors, which have no pixels, or an option has the wrong type.
+    ValueError
+        If a measure has negative mass, no mass or values that are not finite, or if an option has an invalid value.
+
+    Warns
+    -----
+    UserWarning
+        If most of the mass of an image is bright paper around dark ink. `radoncdt.ink.find_ink` turns such an image
+        into a measure.
+    UserWarning
+        If robust moments do not converge.
+
+    See Also
+    --------
+    affine_distances : Faster distances that see fewer details.
+    FewShotClassifier : A classifier by these distances.
+    AffineNeighbors : Nearest neighbours, which may be ordered by these distances.
+
+    References
+    ----------
+    .. [1] D. Keysers, T. Deselaers, C. Gollan, H. Ney, "Deformation models for image recognition", IEEE Transactions on
+           Pattern Analysis and Machine Intelligence 29, 2007.
 
     Examples
     --------

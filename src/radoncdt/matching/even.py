@@ -40,29 +40,50 @@ def even_ink(
 def even_ink(images: Any, /, *, width: float = 0.4, rounds: int = 2, n_jobs: int | None = -1) -> Any:
     """Even out the ink of drawings, so that strokes of different thickness weigh about the same.
 
-    Each image is divided by its own blur, that is, by the local density of ink. The blur moves with the image under
-    affine maps, so the result is as invariant as the image was. Describe and compare the results instead of the images
-    if characters of many strokes, such as Chinese ones, are drawn in different typefaces or with different pens.
+    Each image is divided by its own blur, that is, by the local density of ink. The blur is a Gaussian with the
+    covariance of the drawing, times `width` squared. It moves with the image under affine maps, so the result is as
+    invariant as the image was. Describe and compare the results instead of the images if characters of many strokes,
+    such as Chinese ones, are drawn in different typefaces or with different pens.
 
-    Ends of strokes, serifs and specks become heavier too. Characters of few strokes, such as Latin capitals, are
+    Ends of strokes, serifs and specks become heavier, too. Characters of few strokes, such as Latin capitals, are
     therefore recognised less well, and so are images with specks or grey backgrounds.
 
     Parameters
     ----------
     images : array (H, W) or (…, H, W), or list of images
-        Ink is bright.
-    width : float
-        Standard deviation of the blur, in standard deviations of the drawing. It should be larger than the thickness
-        of the strokes.
-    rounds : int
-        How often the result is divided by its own blur again.
-    n_jobs : int or None
-        Threads, as in scikit-learn; −1 is all cores. The result does not depend on it.
+        Drawings: bright ink, and zeros elsewhere.
+    width : float, default 0.4
+        Standard deviation of the blur, in standard deviations of the drawing, above 0 and at most 3. It should be
+        larger than the thickness of the strokes.
+    rounds : int, default 2
+        How many times an image is divided by its own blur; each time the result of the last one is taken.
+    n_jobs : int or None, default -1
+        Number of threads, as in scikit-learn: −1 means all cores, and None usually means one. The result does not
+        depend on it.
 
     Returns
     -------
     float32 array, or list of float32 arrays
-        Each result has the shape of its image, and its largest value is 1.
+        An array for an array, and a list for a list. Each result has the shape of its image, and its largest value is
+        1.
+
+    Raises
+    ------
+    TypeError
+        If an image is a PointCloud, or an argument has the wrong type.
+    ValueError
+        If an image has negative mass, no mass or values that are not finite, or if an option is out of range.
+
+    Warns
+    -----
+    UserWarning
+        If most of the mass of an image is bright paper around dark ink. `radoncdt.ink.find_ink` turns such an image
+        into a measure.
+
+    See Also
+    --------
+    radoncdt.describe : Describes the results.
+    radoncdt.affine_distances : Compares the results.
 
     Examples
     --------

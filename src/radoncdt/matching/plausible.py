@@ -29,27 +29,41 @@ def _is_between(low: float, high: float, value: float) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Plausible:
-    """Limits on the maps between two measures. By default every affine map is plausible.
+    """Limits on the maps between two measures.
+
+    By default every affine map is plausible. `register`, `affine_distances` and `distortion_distances` consider only
+    maps within the limits. The scales of a map are the singular values of its matrix.
 
     Parameters
     ----------
     max_aspect : float, optional
-        The largest ratio of the two scales (singular values) of the map. With 1, no map may stretch.
+        Largest ratio of the two scales of the map, at least 1. With 1, no map may stretch.
     max_shear : float, optional
-        The largest angle, in degrees, by which the images of the x and y axes depart from being perpendicular.
+        Largest angle, in degrees from 0 to 90, by which the images of the x and y axes depart from being perpendicular.
     max_scale : float, optional
-        The largest change of size: the geometric mean of the scales lies between 1/max_scale and max_scale.
-    similarity : bool
+        Largest change of size, at least 1: the geometric mean of the scales lies between 1/max_scale and max_scale.
+    similarity : bool, default False
         Whether to admit only rotations, reflections and changes of size. These are the maps whose aspect is at most
         1.1, or `max_aspect` if it is given, each replaced by the nearest similarity.
-    reflections : bool
+    reflections : bool, default True
         Whether the map may mirror. If not, a mirror image gets the best map that does not mirror, and a larger
         distance.
 
+    Raises
+    ------
+    TypeError
+        If a limit has the wrong type.
+    ValueError
+        If a limit is out of range.
+
+    See Also
+    --------
+    MapPrior : Prices of maps instead of limits.
+    register : Finds the map from one measure to another.
+
     Notes
     -----
-    Rotations of the whitened measures are tried in steps. A step counts if a map within half a step of it is
-    plausible.
+    Rotations of the whitened measures are tried in steps. A step counts if a map within half a step of it is plausible.
 
     Examples
     --------
@@ -94,7 +108,20 @@ class Plausible:
         return Maps(self.reflections, self.kernel_limits)
 
     def admits(self, registration: Registration) -> bool:
-        """Whether a map is within the limits, up to rounding. Reflections are not examined."""
+        """Return whether a map is within the limits, up to rounding.
+
+        Reflections are not examined.
+
+        Parameters
+        ----------
+        registration : Registration
+            The map.
+
+        Returns
+        -------
+        bool
+            Whether its aspect, shear and scale are within the limits.
+        """
         limits = self.kernel_limits
         if limits is None:
             return bool(np.isfinite(registration.matrix).all())

@@ -24,19 +24,44 @@ __all__ = ["PRIORS", "MapPrior", "read_prior"]
 
 @dataclass(frozen=True, kw_only=True)
 class MapPrior:
-    """Prices of affine maps.
+    """Prices of affine maps, which say which maps between two measures are likely.
+
+    The distance of two measures is the least over all maps from one to the other. With a prior, the map with the least
+    sum is taken ::
+
+        squared distance + aspect · (log of the ratio of the two scales)² + rotation · (1 − cos ψ) + mirror
+
+    where ψ is the angle of the rotation in the polar decomposition of the map, and mirror counts for maps that mirror.
+    By default no map has a price.
 
     Parameters
     ----------
-    aspect : float
+    aspect : float, default 0.0
         Price of the squared logarithm of the ratio of the two scales, added to the squared distance.
-    rotation : float
+    rotation : float, default 0.0
         Price of 1 − cos ψ, where ψ is the angle of the rotation, added to the squared distance.
-    mirror : float
+    mirror : float, default 0.0
         Price of mirroring, added to the squared distance.
-    bent_aspect, bent_rotation, bent_mirror : float
-        The same for the distortion distance of registered images, which `FewShotClassifier`
-        and `distortion_distances` use.
+    bent_aspect : float, default 0.0
+        Price of the squared logarithm of the ratio of the two scales, added to the distortion distance of registered
+        images, which `FewShotClassifier` and `distortion_distances` use.
+    bent_rotation : float, default 0.0
+        Price of 1 − cos ψ, added to the distortion distance.
+    bent_mirror : float, default 0.0
+        Price of mirroring, added to the distortion distance.
+
+    Raises
+    ------
+    TypeError
+        If a price is not a number.
+    ValueError
+        If a price is negative or not finite.
+
+    See Also
+    --------
+    Plausible : Limits instead of prices.
+    affine_distances : Distances with prices.
+    distortion_distances : Distortion distances with prices.
 
     Notes
     -----
@@ -45,7 +70,6 @@ class MapPrior:
 
     Examples
     --------
-    >>> from radoncdt.matching import MapPrior
     >>> print(MapPrior(rotation=0.03, bent_rotation=3))
     rotation=0.03, bent_rotation=3
     """

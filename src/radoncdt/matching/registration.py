@@ -25,26 +25,51 @@ CREDIBLE_ASPECT = 10.0
 
 @dataclass(frozen=True, eq=False)
 class Registration:
-    """An affine map x ↦ Ax + y that takes one measure to another, in pixels from the centres of the images, y up.
+    """An affine map x ↦ Ax + y that takes one measure to another, and how well it fits.
 
-    ``print(registration)`` describes the map in words, and notebooks show it with its matrix.
+    `register` returns it. Coordinates are pixels from the centres of the images, x to the right and y upwards. A is the
+    product (rotation)(shear)(scales)(mirror), of which the rightmost factor acts first. ``print(registration)``
+    describes the map in words, and notebooks show it with its matrix.
+
+    Parameters
+    ----------
+    matrix : float64 array (2, 2)
+        The matrix A.
+    shift : float64 array (2,)
+        The vector y, in pixels.
+    distance : float
+        The distance of the two measures: that of `affine_distances`. For an alternative, it is the distance at the step
+        of the circle that is nearest to its map.
+    mirrored : bool
+        Whether the map mirrors: det A < 0.
+    alternatives : tuple of Registration, default ()
+        Other maps that fit as well, up to the tolerance, the best first. A symmetric shape has several.
+    frames : ((int, int), (int, int)), default ((1, 1), (1, 1))
+        Shapes (H, W) of the moving and the fixed image; (1, 1) for PointClouds.
+    grid_distance : float, default 0.0
+        The largest distance of two copies that the steps of the circle alone can cause: 2 sin(π/(4 n_angles)).
+
+    See Also
+    --------
+    register : Finds the map.
+    push_forward : Moves a measure by a matrix and a shift.
+    radoncdt.plot.overlay : Shows one image over the other.
+
+    Examples
+    --------
+    >>> flag = np.zeros((100, 100)); flag[20:80, 40:44] = flag[20:50, 44:70] = 1
+    >>> found = register(flag, np.rot90(flag))
+    >>> found.credible, round(found.rotation), found.matrix.round(2).tolist()
+    (True, 90, [[0.0, -1.0], [1.0, 0.0]])
     """
 
     matrix: Floats
-    """The matrix A (2, 2)."""
     shift: Floats
-    """The vector y (2,)."""
     distance: float
-    """The distance of the two measures, see `affine_distances`. For an alternative, it is the distance at the step of
-    the circle that is nearest to its map."""
     mirrored: bool
-    """Whether the map mirrors: det A < 0."""
     alternatives: tuple[Registration, ...] = field(default=(), repr=False)
-    """Other maps that fit as well, up to the tolerance, the best first. A symmetric shape has several."""
     frames: tuple[tuple[int, int], tuple[int, int]] = field(default=((1, 1), (1, 1)), repr=False)
-    """Shapes (H, W) of the moving and the fixed image; (1, 1) for PointClouds."""
     grid_distance: float = field(default=0.0, repr=False)
-    """The largest distance of two copies that the steps of the circle alone can cause: 2 sin(π/(4 n_angles))."""
 
     @property
     def credible(self) -> bool:
@@ -71,8 +96,17 @@ class Registration:
         return " and ".join(reasons)
 
     def inverse(self) -> Registration:
-        """The map from the fixed measure to the moving one.
+        """Return the map from the fixed measure to the moving one.
 
+        Its alternatives are the inverses of the alternatives.
+
+        Returns
+        -------
+        Registration
+            The inverse map.
+
+        Examples
+        --------
         >>> moved = push_forward(np.tri(30), [[1, 0.5], [0, 1]], shape=(60, 60))
         >>> there = register(np.tri(30), moved)
         >>> np.allclose(there.inverse().apply(there.apply([(3, 4)])), [(3, 4)])
@@ -100,18 +134,24 @@ class Registration:
 
         Parameters
         ----------
-        moving : PointCloud, array (…, 2), or image (H, W)
+        moving : PointCloud, array (…, 2), or array (H, W)
             Points (x, y) in pixels from the centre, y up, or an image in the frame of the moving image.
 
         Returns
         -------
-        PointCloud
-            The points moved, with the same weights.
-        float array (…, 2)
-            The points moved.
-        float array (H, W) with the shape of the fixed image
-            The image moved by bilinear interpolation. Its grey values are kept, and pixels beyond its edges are 0. In
-            contrast, `push_forward` keeps the mass.
+        PointCloud or float array
+            For a PointCloud, the points moved, with the same weights. For points, the points moved, (…, 2).
+
+            For an image, the image moved by bilinear interpolation, with the shape of the fixed image. Its grey values
+            are kept, and pixels beyond its edges are 0. In contrast, `push_forward` keeps the mass.
+
+        Raises
+        ------
+        TypeError
+            If `moving` does not hold numbers.
+        ValueError
+            If `moving` has another shape or values that are not finite, or if it is an image and the fixed measure is
+            not.
 
         Examples
         --------

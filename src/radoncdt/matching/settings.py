@@ -24,20 +24,42 @@ ROBUST: dict[str, Any] = {"moments": "robust", "trim": 1 / 16}
 
 @dataclass(frozen=True)
 class DescriptorSettings:
-    """How descriptors are computed. Only descriptors with equal settings can be compared.
+    """How descriptors are computed.
+
+    Only descriptors with equal settings can be compared. The NR-CDT of a descriptor is taken along whitened directions;
+    n_angles, n_levels, moments and trim are those of the NR-CDT (§3.2 of the paper [1]_).
 
     Parameters
     ----------
-    n_angles : int
-        Directions on half the circle. Rotations are compared in steps of 180°/n_angles.
-    n_levels : int
-        Levels of the quantile functions.
-    moments : {"exact", "robust"}
-        See `nrcdt`.
-    nu : float
-        Degrees of freedom of robust moments. Exact moments do not use it; it is then set to the default.
-    trim : float
-        Omits the levels t < trim and t > 1 − trim.
+    n_angles : int, default 64
+        Number of directions on the half circle. Rotations are compared in steps of 180°/n_angles.
+    n_levels : int, default 64
+        Number of levels t = (k + ½)/n_levels of the quantile functions.
+    moments : {"exact", "robust"}, default "exact"
+        Mean m and covariance Σ of the normalisation. "exact": those of the measure. "robust": location and scatter of a
+        Student t distribution fitted to the measure, which specks far from the shape hardly change.
+    nu : float, default 3.0
+        Degrees of freedom of the Student t distribution. Smaller values give less weight to distant mass. Exact moments
+        do not use it; it is then set to the default.
+    trim : float, default 0.0
+        Omit the levels t < trim and t > 1 − trim, to which specks far from the shape belong.
+
+    Raises
+    ------
+    TypeError
+        If a value has the wrong type.
+    ValueError
+        If a value is out of range, or `moments` is unknown.
+
+    See Also
+    --------
+    describe : Computes descriptors.
+    Descriptors : Descriptors with their settings.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
 
     Examples
     --------
@@ -76,5 +98,25 @@ class DescriptorSettings:
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> DescriptorSettings:
-        """Read settings that were stored with `dataclasses.asdict`. Older records have nu 0 for exact moments."""
+        """Read settings that were stored with `dataclasses.asdict`.
+
+        Older records have nu 0 for exact moments.
+
+        Parameters
+        ----------
+        record : dict
+            The stored settings, by name.
+
+        Returns
+        -------
+        DescriptorSettings
+            The settings.
+
+        Raises
+        ------
+        TypeError
+            If the record has unknown names or values of the wrong type.
+        ValueError
+            If a value is out of range.
+        """
         return cls(**{**record, "nu": record["nu"] or NU})

@@ -99,7 +99,7 @@ def sliced_wasserstein(
     """Compute the sliced Wasserstein-p distance of two measures on the plane.
 
     It is ``SW_p = (mean over θ of W_p(R_θ[μ], R_θ[ν])^p)^(1/p)``, where R_θ is the projection on the direction θ. For p
-    = 2 it is the norm distance of the R-CDTs (§3.1 of the paper [1]_).
+    = 2, it is the norm distance of the R-CDTs up to their discretisation (§3.1 of the paper [1]_).
 
     The distance of each projection is exact: for points, and for images with the masses of the strips of `radon` spread
     evenly. The directions are fixed and equispaced, not random. With p = ∞, the distance is the maximum over the
@@ -112,7 +112,7 @@ def sliced_wasserstein(
     nu : array (H, W) or PointCloud
         The other measure, around the same centre. An image can be compared with a PointCloud.
     p : float, default 2
-        Power of the distance, from 1 to 10⁶, or ``np.inf``.
+        Power of the cost, from 1 to 10⁶, or ``np.inf``.
     n_angles : int, default 128
         Number of directions θ_k = πk/n_angles on the half circle.
     angles : array (n_angles,), optional
@@ -191,7 +191,7 @@ def sliced_wasserstein_distances(
     B : array (m, H, W), or list of images (H, W) and PointClouds, optional
         Measures to compare with those of A. By default, the measures of A are compared with each other.
     p : float, default 2
-        Power of the distance, from 1 to 10⁶, or ``np.inf``.
+        Power of the cost, from 1 to 10⁶, or ``np.inf``.
     n_angles : int, default 128
         Number of directions θ_k = πk/n_angles on the half circle.
     angles : array (n_angles,), optional
@@ -208,7 +208,7 @@ def sliced_wasserstein_distances(
     Raises
     ------
     TypeError
-        If A, B or an option has the wrong type.
+        If `A`, `B` or an option has the wrong type.
     ValueError
         If a measure has negative mass, no mass or values that are not finite, if an array looks like a colour image, or
         if an option has an invalid value. The message names the argument and the value.

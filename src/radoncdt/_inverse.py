@@ -183,13 +183,16 @@ def interpolate(
         If a measure or an option has the wrong type.
     ValueError
         If a measure has negative mass, no mass or values that are not finite, if an array looks like a colour image, or
-        if an option has an invalid value. Also if a time is not between 0 and 1, or two PointClouds come without a
-        shape. The message names the argument and the value.
+        if an option has an invalid value. It is also raised if a time is not between 0 and 1, or if two PointClouds
+        come without a shape. The message names the argument and the value.
 
     Warns
     -----
     UserWarning
         If, in some direction, more mass is outside the frame than a hundredth and the blur of the strips.
+    UserWarning
+        If most of the mass of an image is bright paper around dark ink. `radoncdt.ink.find_ink` turns such an image
+        into a measure.
 
     See Also
     --------

@@ -72,7 +72,7 @@ def rcdt(
     Raises
     ------
     TypeError
-        If images or an option has the wrong type.
+        If `images` or an option has the wrong type.
     ValueError
         If a measure has negative mass, no mass or values that are not finite, if an array looks like a colour image, or
         if an option has an invalid value. The message names the argument and the value.
@@ -186,11 +186,11 @@ def nrcdt(
     Raises
     ------
     TypeError
-        If images or an option has the wrong type.
+        If `images` or an option has the wrong type.
     ValueError
         If a measure has negative mass, no mass or values that are not finite, if an array looks like a colour image, or
-        if an option has an invalid value. Also if the points of a cloud lie on one line, because the NR-CDT is then
-        undefined. The message names the argument and the value.
+        if an option has an invalid value. It is also raised if the points of a cloud lie on one line, because their
+        NR-CDT is undefined. The message names the argument and the value.
 
     Warns
     -----

@@ -48,7 +48,7 @@ _FOURIERS = (0.2, 0.0, 0.5)
 class Evidence(NamedTuple):
     """An example that contributed to the decision about an image.
 
-    `FewShotClassifier.explain` and `FewShotClassifier.predict_with_evidence` return such examples.
+    `radoncdt.FewShotClassifier.explain` and `radoncdt.FewShotClassifier.predict_with_evidence` return such examples.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         logarithm of the distance of the Fourier magnitudes along the circle, which maps do not change.
     n_features_in_ : int
         Number of columns of the table; set only for tables.
-    feature_names_in_ : array (n_features_in_,)
+    feature_names_in_ : array (n_features,)
         Names of the columns; set only for tables whose columns have names.
 
     See Also

@@ -121,6 +121,12 @@ class Neighbors(ImageEstimator):
             entries.
         sklearn.exceptions.NotFittedError
             If `fit` has not been called.
+
+        Warns
+        -----
+        UserWarning
+            If most of the mass of an image is bright paper around dark ink. `radoncdt.ink.find_ink` turns such an image
+            into a measure.
         """
         check_is_fitted(self)
         k = _validation.check_count(self.n_neighbors if n_neighbors is None else n_neighbors, "n_neighbors", 1)
@@ -209,7 +215,7 @@ class AffineNeighbors(Neighbors):
         The number of entries.
     n_features_in_ : int
         Number of columns of the table; set only for tables.
-    feature_names_in_ : array (n_features_in_,)
+    feature_names_in_ : array (n_features,)
         Names of the columns; set only for tables whose columns have names.
 
     See Also
@@ -332,6 +338,12 @@ class AffineNeighbors(Neighbors):
             If the radius is negative, or if the queries cannot be described with the settings of the entries.
         sklearn.exceptions.NotFittedError
             If `fit` has not been called.
+
+        Warns
+        -----
+        UserWarning
+            If most of the mass of an image is bright paper around dark ink. `radoncdt.ink.find_ink` turns such an image
+            into a measure.
         """
         check_is_fitted(self)
         limit = _check_radius(self.radius if radius is None else radius)

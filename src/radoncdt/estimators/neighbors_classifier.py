@@ -89,7 +89,7 @@ class AffineNeighborsClassifier(ClassifierMixin, Neighbors):
         The number of entries.
     n_features_in_ : int
         Number of columns of the table; set only for tables.
-    feature_names_in_ : array (n_features_in_,)
+    feature_names_in_ : array (n_features,)
         Names of the columns; set only for tables whose columns have names.
 
     See Also
@@ -215,6 +215,9 @@ class AffineNeighborsClassifier(ClassifierMixin, Neighbors):
         -----
         UserWarning
             If no plausible map leads from an image to any of its neighbours.
+        UserWarning
+            If most of the mass of an image is bright paper around dark ink. `radoncdt.ink.find_ink` turns such an image
+            into a measure.
         """
         distances, indices = self.kneighbors(X)
         votes = (distances < np.inf).astype(np.float64)
@@ -263,6 +266,9 @@ class AffineNeighborsClassifier(ClassifierMixin, Neighbors):
         -----
         UserWarning
             If no plausible map leads from an image to any of its neighbours.
+        UserWarning
+            If most of the mass of an image is bright paper around dark ink. `radoncdt.ink.find_ink` turns such an image
+            into a measure.
         """
         check_is_fitted(self)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]

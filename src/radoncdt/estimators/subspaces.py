@@ -44,7 +44,7 @@ class NearestSubspaceClassifier(ClassifierMixin, BaseEstimator):
         The means of the classes; zeros unless `center` is set.
     n_features_in_ : int
         The number of features.
-    feature_names_in_ : array (n_features_in_,)
+    feature_names_in_ : array (n_features,)
         Names of the features; set only if the columns of `X` have names.
 
     See Also

@@ -211,7 +211,7 @@ class RadonCDT(_Transformer):
         PointClouds it holds all points, but has at most 2¹⁴ pixels along a side.
     n_features_in_ : int
         Number of columns of the table; set only for tables.
-    feature_names_in_ : array (n_features_in_,)
+    feature_names_in_ : array (n_features,)
         Names of the columns; set only for tables whose columns have names.
 
     See Also
@@ -355,9 +355,9 @@ class NormalizedRadonCDT(_Transformer):
         Whether the angles are those of directions θ in the plane of the image ("equispaced"), or of directions η of the
         whitened measure ("whitened"), which are ``θ = Σ^{-1/2}η/‖Σ^{-1/2}η‖`` in the plane of the image. Whitened
         measures that differ by an affine map differ by a rotation or a reflection, and so do their NR-CDTs along the
-        angles. "auto" means equispaced directions if there is no pool, for the mean and the median, and wherever
-        `angles` or the moments "levels" are given. For the other pools it means whitened directions, along which their
-        values change less under affine maps.
+        angles. "auto" means equispaced directions without a pool, for the mean and the median, and wherever `angles` or
+        the moments "levels" are given. For the other pools it means whitened directions, along which their values
+        change less under affine maps.
     moments : {"exact", "levels", "robust"}, default "exact"
         Mean and standard deviation of the normalisation. "exact": those of the measure itself, ⟨m, θ⟩ and √(θᵀΣθ),
         where m and Σ are its mean and covariance. "levels": mean and sample standard deviation of the values at the
@@ -389,7 +389,7 @@ class NormalizedRadonCDT(_Transformer):
         The given directions, or those that "auto" selected.
     n_features_in_ : int
         Number of columns of the table; set only for tables.
-    feature_names_in_ : array (n_features_in_,)
+    feature_names_in_ : array (n_features,)
         Names of the columns; set only for tables whose columns have names.
 
     See Also

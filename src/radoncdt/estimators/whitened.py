@@ -47,7 +47,7 @@ class WhitenedImages(TransformerMixin, ImageEstimator):
         The number of features, frame_size².
     n_features_in_ : int
         Number of columns of the table; set only for tables.
-    feature_names_in_ : array (n_features_in_,)
+    feature_names_in_ : array (n_features,)
         Names of the columns; set only for tables whose columns have names.
 
     See Also

@@ -78,11 +78,11 @@ def affine_distances(
     Raises
     ------
     TypeError
-        If A, B or an option has the wrong type.
+        If `A`, `B` or an option has the wrong type.
     ValueError
         If a measure has negative mass, no mass or values that are not finite, if an array looks like a colour image, or
-        if an option has an invalid value. Also if descriptors have different settings. The message names the argument
-        and the value.
+        if an option has an invalid value. It is also raised if descriptors have different settings. The message names
+        the argument and the value.
 
     Warns
     -----

@@ -61,8 +61,8 @@ def distortion_distances(
         Which maps are likely. "any": no map has a price. "upright": rotating, stretching and mirroring have prices,
         which suits characters and symbols that are hardly rotated. "photograph": rotating is free, and stretching has a
         price. Two numbers are the prices of the squared logarithm of the ratio of the two scales, and of 1 − cos ψ for
-        a rotation by ψ. Of a `MapPrior`, the prices `aspect`, `rotation` and `mirror` decide about the map, and
-        `bent_aspect`, `bent_rotation` and `bent_mirror` are added to the result.
+        a rotation by ψ. Of a `MapPrior`, the prices ``aspect``, ``rotation`` and ``mirror`` decide about the map, and
+        ``bent_aspect``, ``bent_rotation`` and ``bent_mirror`` are added to the result.
     settings : DescriptorSettings, optional
         How images are described before they are registered: directions, levels, moments and trim. By default
         ``DescriptorSettings()``.

@@ -44,7 +44,7 @@ class Plausible:
         Largest change of size, at least 1: the geometric mean of the scales lies between 1/max_scale and max_scale.
     similarity : bool, default False
         Whether to admit only rotations, reflections and changes of size. These are the maps whose aspect is at most
-        1.1, or `max_aspect` if it is given, each replaced by the nearest similarity.
+        1.1, or ``max_aspect`` if it is given, each replaced by the nearest similarity.
     reflections : bool, default True
         Whether the map may mirror. If not, a mirror image gets the best map that does not mirror, and a larger
         distance.

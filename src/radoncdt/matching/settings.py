@@ -49,7 +49,7 @@ class DescriptorSettings:
     TypeError
         If a value has the wrong type.
     ValueError
-        If a value is out of range, or `moments` is unknown.
+        If a value is out of range, or the moments are unknown.
 
     See Also
     --------
@@ -98,7 +98,7 @@ class DescriptorSettings:
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> DescriptorSettings:
-        """Read settings that were stored with `dataclasses.asdict`.
+        """Read settings that were stored with ``dataclasses.asdict``.
 
         Older records have nu 0 for exact moments.
 

@@ -20,13 +20,13 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC
 
 import radoncdt
 from radoncdt import datasets, plot
 
 n_train, n_test = 5, 20
-images, labels, _ = datasets.lin_mnist(range(10), n_train + n_test, rng=0)
+images, labels, _ = datasets.lin_mnist(range(10), n_train + n_test, rng=0, canvas=72)
 train = np.tile(np.arange(n_train + n_test) < n_train, 10)
 
 figure, axes = plt.subplots(2, 10, figsize=(11, 2.6), layout="constrained")
@@ -43,10 +43,10 @@ for digit in range(10):
 # :class:`radoncdt.NormalizedRadonCDT` is a transformer of scikit-learn. The grid search compares pools and classifiers
 # by cross-validation on the 50 training images.
 
-pipeline = make_pipeline(radoncdt.NormalizedRadonCDT(n_angles=32), LinearSVC())
+pipeline = make_pipeline(radoncdt.NormalizedRadonCDT(n_angles=32), SVC(kernel="linear"))
 grid = {
     "normalizedradoncdt__pool": ["max", "mean", "fourier"],
-    "linearsvc": [LinearSVC(C=1), LinearSVC(C=10), KNeighborsClassifier(1)],
+    "svc": [SVC(kernel="linear", C=1), SVC(kernel="linear", C=10), KNeighborsClassifier(1)],
 }
 search = GridSearchCV(pipeline, grid, cv=n_train).fit(images[train], labels[train])
 for name, value in search.best_params_.items():
@@ -73,7 +73,7 @@ figure, ax = plt.subplots(figsize=(8, 2.6), layout="constrained")
 bars = ax.barh(list(accuracies), list(accuracies.values()), color=["#999999", "#56b4e9", "#0072b2"])
 ax.bar_label(bars, fmt="%.3f", padding=4)
 ax.axvline(0.1, color="black", linewidth=0.8, linestyle=":")
-ax.set(xlabel=f"accuracy on {(~train).sum()} images, dotted: chance", xlim=(0, 1))
+ax.set(xlabel=f"accuracy on {(~train).sum()} images, dotted: chance", xlim=(0, 1.1))
 ax.invert_yaxis()
 
 # %%
@@ -91,6 +91,7 @@ for (above, below), k in zip(axes.T, certainty[[0, 40, 120, -1]]):
     plot.measure(image, ax=above).set(title=f"a {digit}, read as {predicted[k]}", xticks=[], yticks=[])
     plot.overlay(image, images[train][evidence.example], evidence.registration, ax=below)
     below.set(title=f"over an example of {evidence.label}\n{evidence.share:.0%} of the votes", xticks=[], yticks=[])
+    below.set(xlim=(-36, 36), ylim=(-36, 36))
     below.get_legend().remove()
 axes[0, 0].set_ylabel("image")
 axes[1, 0].set_ylabel("image (orange), example (blue)")

@@ -5,7 +5,7 @@ Nearest neighbours up to affine maps
 :class:`radoncdt.AffineNeighbors` finds the nearest images, however each of them was moved.
 
 The distance of two images is that of their transforms along whitened directions, at the best rotation or reflection.
-The search skips the entries that cannot be among the nearest, and returns what a comparison with all would return.
+The search skips the entries that cannot be among the nearest, and returns exactly what a comparison with all would return.
 """
 
 # %%
@@ -55,8 +55,8 @@ figure.suptitle("Queries, and their nearest marks with the distances; the right 
 # How far is far?
 # ---------------
 #
-# The distances of copies, of twins and of unrelated marks hardly overlap. A histogram of your own images is the best
-# way to choose a radius.
+# The distances of copies, of twins and of unrelated marks are of different sizes. A histogram like this one, of your own
+# images, helps to choose a radius.
 
 copies, _ = datasets.random_affine(images, maps, rng=2)
 table = radoncdt.affine_distances(copies, images)
@@ -68,7 +68,8 @@ groups = {"a mark and its copy": np.diag(table), "twins": table[firsts, marks.tw
 
 figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 for (name, values), colour in zip(groups.items(), ("#0072b2", "#d55e00", "#009e73")):
-    print(f"{name:20} median {np.median(values):.3f}, from {values.min():.3f} to {values.max():.3f}")
+    low, middle, high = np.quantile(values, [0.05, 0.5, 0.95])
+    print(f"{name:20} median {middle:.3f}, 90 % of the pairs from {low:.3f} to {high:.3f}")
     bins = np.linspace(0, 0.3, 61)
     ax.hist(values, bins, weights=np.full(len(values), 1 / len(values)), color=colour, alpha=0.7, label=name)
 ax.set(xlabel="distance", ylabel="share of the pairs", title="Distances of marks that are moved by affine maps")

@@ -66,8 +66,6 @@ for name, transform in features.items():
 # the curves of different shapes are apart.
 
 figure, ax = plt.subplots(figsize=(7, 5), layout="constrained")
-plot.pooled(
-    radoncdt.max_nrcdt(copies), labels, templates=radoncdt.max_nrcdt(templates), template_labels=names, ax=ax
-)
+plot.pooled(radoncdt.max_nrcdt(copies), labels, templates=radoncdt.max_nrcdt(templates), template_labels=names, ax=ax)
 ax.set_title("mNR-CDT of the examples and of all copies")
 plt.show()

@@ -43,7 +43,8 @@ for ax, t in zip(axes[0], times):
 # The mean moves along a line
 # ---------------------------
 #
-# Mass and mean are linear in t. We compare the mean of every image with the line between the means of both ends.
+# Mass and mean are linear in t, up to the error of the reconstruction. We compare the mean of every image with the line
+# between the means of both ends.
 
 ends = radoncdt.mean([square, triangle])
 line = (1 - times)[:, None] * ends[0] + times[:, None] * ends[1]
@@ -53,7 +54,8 @@ print("largest deviation in pixels:", np.abs(radoncdt.mean(moved) - line).max().
 # Two drawings
 # ------------
 #
-# Thin lines survive, too. The morphing knows nothing about the parts of a drawing; it moves mass in every direction.
+# The morphing does not know the parts of a drawing. It treats every direction by itself, so thin lines of two different
+# drawings are blurred on the way.
 
 symbols = datasets.templates(["shield-circle", "square-star8"], size=128, canvas=136, line_width=5)
 drawings = radoncdt.interpolate(*symbols.values(), times)
@@ -67,7 +69,7 @@ for ax, image, t in zip(axes, drawings, times):
 # --------------
 #
 # The sliced Wasserstein distance to the first image grows almost linearly in t, as on a geodesic. The Euclidean distance
-# of the pixels is saturated once the shapes no longer overlap.
+# of the pixels hardly grows once the shapes no longer overlap.
 
 fine = np.linspace(0, 1, 21)
 path = radoncdt.interpolate(square, triangle, fine)

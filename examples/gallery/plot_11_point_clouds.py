@@ -15,7 +15,6 @@ A :class:`radoncdt.PointCloud` has points and weights. All functions accept clou
 
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.manifold import MDS
 
 import radoncdt
 from radoncdt import plot
@@ -35,7 +34,7 @@ for kind in ("ring", "cross", "spiral") * 12:
     kinds.append(kind)
 kinds = np.array(kinds)
 
-figure, axes = plt.subplots(1, 3, figsize=(9, 3.3), layout="constrained", sharex=True, sharey=True)
+figure, axes = plt.subplots(1, 3, figsize=(9, 3.6), layout="constrained", sharex=True, sharey=True)
 for ax, cloud, kind in zip(axes, clouds, kinds):
     plot.measure(cloud, ax=ax).set(title=f"{kind}, {len(cloud)} points", xlabel="x")
 axes[0].set_ylabel("y")
@@ -44,8 +43,8 @@ axes[0].set_ylabel("y")
 # Transport distances
 # -------------------
 #
-# :func:`radoncdt.sliced_wasserstein_distances` compares all pairs, whatever their numbers of points. Multidimensional
-# scaling shows the table of distances as a map.
+# :func:`radoncdt.sliced_wasserstein_distances` compares all pairs, whatever their numbers of points. Classical
+# multidimensional scaling places the clouds on a plane, so that their distances there are close to those of the table.
 
 COLOURS = {"ring": "#0072b2", "cross": "#d55e00", "spiral": "#009e73"}
 MARKERS = {"ring": "o", "cross": "X", "spiral": "^"}
@@ -62,15 +61,18 @@ tables = {
     "sliced Wasserstein,\nmoved by affine maps": radoncdt.sliced_wasserstein_distances(moved),
     "affine distance,\nmoved by affine maps": radoncdt.affine_distances(moved),
 }
-figure, axes = plt.subplots(1, 3, figsize=(11, 4.2), layout="constrained")
+figure, axes = plt.subplots(1, 3, figsize=(11, 3.8), layout="constrained")
 for ax, (title, distances) in zip(axes, tables.items()):
     np.fill_diagonal(distances, np.inf)
     nearest = kinds[distances.argmin(axis=1)]
     np.fill_diagonal(distances, 0)
-    scaling = MDS(2, dissimilarity="precomputed", n_init=1, normalized_stress=False, random_state=0)
-    places = scaling.fit_transform((distances + distances.T) / 2)
+    squares = distances**2
+    centred = squares.mean(axis=0) + squares.mean(axis=1)[:, None] - squares - squares.mean()
+    values, vectors = np.linalg.eigh(centred / 2)
+    places = vectors[:, [-1, -2]] * np.sqrt(values[[-1, -2]])
     for kind in COLOURS:
         ax.scatter(*places[kinds == kind].T, color=COLOURS[kind], marker=MARKERS[kind], label=kind)
     ax.set(title=title, xlabel=f"nearest of the same kind: {np.mean(nearest == kinds):.0%}", aspect="equal")
-axes[0].legend(frameon=False)
+axes[0].set_ylim(-3, 3)
+axes[0].legend(frameon=False, ncols=3, loc="lower center", columnspacing=1, handletextpad=0.2)
 plt.show()

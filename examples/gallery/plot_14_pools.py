@@ -34,10 +34,11 @@ axes[0].set(title="a digit", xticks=[], yticks=[])
 axes[1].plot(np.arange(2 * n_angles) * 180 / n_angles, circle, color="#0072b2")
 axes[1].axhline(circle.max(), color="#d55e00", linestyle="--")
 axes[1].set(title="one level, and its maximum", xlabel="angle in degrees", ylabel="normalised quantile")
+axes[1].set_xticks([0, 90, 180, 270, 360])
 axes[2].plot(np.sort(circle), color="#0072b2")
 axes[2].set(title="sorted", xlabel="rank", ylabel="normalised quantile")
 axes[3].bar(range(12), magnitudes.reshape(12, -1)[:, level], color="#0072b2")
-axes[3].set(title="fourier", xlabel="frequency", ylabel="magnitude")
+axes[3].set(title="fourier", xlabel="frequency", ylabel="magnitude", xticks=range(0, 12, 2))
 
 # %%
 # How invariant they are

@@ -44,8 +44,8 @@ axes[0, 3].set_title("some of its copies")
 # The nearest example
 # -------------------
 #
-# Every copy takes the class of the nearest example. We compare three kinds of features: the pixels, the Radon cumulative
-# distribution transform, which is not invariant, and the mNR-CDT.
+# Every copy takes the class of the nearest example. We compare three kinds of features: the pixels, the Radon
+# cumulative distribution transform (R-CDT), which is not invariant, and the mNR-CDT.
 
 features = {
     "pixels": lambda images: images,

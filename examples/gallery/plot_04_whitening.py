@@ -5,8 +5,8 @@ Whitening turns affine maps into rotations
 Whitened copies of a shape differ by a rotation or a reflection only, and so do their transforms.
 
 Let m and Σ be the mean and the covariance of a measure. The whitened measure :math:`\Sigma^{-1/2}(\mu - m)` has mean 0
-and covariance 1. If ν is an affine copy of μ, then the whitened measure of ν is a rotated, or rotated and mirrored, copy
-of that of μ.
+and covariance 1. If ν is an affine copy of μ, then the whitened measure of ν is a rotated, or rotated and mirrored,
+copy of the whitened measure of μ.
 """
 
 # %%
@@ -39,8 +39,8 @@ axes[1, 0].set_ylabel("whitened")
 # ----------------
 #
 # With ``directions="whitened"``, :func:`radoncdt.nrcdt` takes equispaced directions of the whitened measure. An affine
-# map then shifts the transform along the circle, and reverses it if it mirrors. With equispaced directions of the image,
-# it also stretches some parts of the circle and compresses others.
+# map then shifts the transform along the circle, and reverses it if it mirrors. With equispaced directions of the
+# image, it also stretches some parts of the circle and compresses others.
 
 n_angles, level = 180, 57
 angles = np.arange(0, 360, 360 / (2 * n_angles))

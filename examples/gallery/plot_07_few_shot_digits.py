@@ -4,8 +4,8 @@ Digits from a few examples
 
 A few examples of each digit train a pipeline of scikit-learn and a classifier made for this case.
 
-The digits are those of MNIST, and every image is moved by a random affine map of its own. Handwritten digits also differ
-by more than affine maps, so this is harder than the recognition of drawn symbols.
+The digits are those of MNIST, and every image is moved by a random affine map of its own. Handwritten digits also
+differ by more than affine maps, so this is harder than the recognition of drawn symbols.
 """
 
 # %%

@@ -5,7 +5,8 @@ Nearest neighbours up to affine maps
 :class:`radoncdt.AffineNeighbors` finds the nearest images, however each of them was moved.
 
 The distance of two images is that of their transforms along whitened directions, at the best rotation or reflection.
-The search skips the entries that cannot be among the nearest, and returns exactly what a comparison with all would return.
+The search skips entries that cannot be among the nearest, and returns exactly what a comparison with all entries would
+return.
 """
 
 # %%
@@ -19,7 +20,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import radoncdt
-from radoncdt import datasets, plot
+from radoncdt import datasets
 
 marks = datasets.watermarks(200)
 images = np.stack([mark.image() for mark in marks])
@@ -55,8 +56,8 @@ figure.suptitle("Queries, and their nearest marks with the distances; the right 
 # How far is far?
 # ---------------
 #
-# The distances of copies, of twins and of unrelated marks are of different sizes. A histogram like this one, of your own
-# images, helps to choose a radius.
+# The distances of copies, of twins and of unrelated marks are of different sizes. A histogram like this one, of your
+# own images, helps to choose a radius.
 
 copies, _ = datasets.random_affine(images, maps, rng=2)
 table = radoncdt.affine_distances(copies, images)

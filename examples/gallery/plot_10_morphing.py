@@ -68,8 +68,8 @@ for ax, image, t in zip(axes, drawings, times):
 # How far is it?
 # --------------
 #
-# The sliced Wasserstein distance to the first image grows almost linearly in t, as on a geodesic. The Euclidean distance
-# of the pixels hardly grows once the shapes no longer overlap.
+# The sliced Wasserstein distance to the first image grows almost linearly in t, as on a geodesic. The Euclidean
+# distance of the pixels hardly grows once the shapes no longer overlap.
 
 fine = np.linspace(0, 1, 21)
 path = radoncdt.interpolate(square, triangle, fine)

@@ -61,7 +61,7 @@ tables = {
     "sliced Wasserstein,\nmoved by affine maps": radoncdt.sliced_wasserstein_distances(moved),
     "affine distance,\nmoved by affine maps": radoncdt.affine_distances(moved),
 }
-figure, axes = plt.subplots(1, 3, figsize=(11, 3.8), layout="constrained")
+figure, axes = plt.subplots(1, 3, figsize=(11, 4.6), layout="constrained")
 for ax, (title, distances) in zip(axes, tables.items()):
     np.fill_diagonal(distances, np.inf)
     nearest = kinds[distances.argmin(axis=1)]
@@ -72,7 +72,8 @@ for ax, (title, distances) in zip(axes, tables.items()):
     places = vectors[:, [-1, -2]] * np.sqrt(values[[-1, -2]])
     for kind in COLOURS:
         ax.scatter(*places[kinds == kind].T, color=COLOURS[kind], marker=MARKERS[kind], label=kind)
-    ax.set(title=title, xlabel=f"nearest of the same kind: {np.mean(nearest == kinds):.0%}", aspect="equal")
-axes[0].set_ylim(-3, 3)
-axes[0].legend(frameon=False, ncols=3, loc="lower center", columnspacing=1, handletextpad=0.2)
+    side = 1.15 * np.abs(places).max()
+    ax.set(title=title, aspect="equal", xlim=(-side, side), ylim=(-side, side))
+    ax.set_xlabel(f"nearest of the same kind: {np.mean(nearest == kinds):.0%}")
+figure.legend(*axes[0].get_legend_handles_labels(), frameon=False, ncols=3, loc="outside lower center")
 plt.show()

@@ -2,7 +2,7 @@
 Reproduce a table of the paper
 ==============================
 
-The tables and figures of the paper can be measured again, and are put beside the printed figures.
+The tables and figures of the paper can be measured again, and compared with the printed figures.
 
 :func:`radoncdt.reproduction.reproduce` does the same as the command ``radoncdt reproduce``: it measures, and writes a
 report. Here we take few random draws and the smaller class sizes, which takes some seconds. The pages on the results
@@ -13,8 +13,8 @@ have all tables.
 # Measure
 # -------
 #
-# Table 4 of the paper is about the digits 1 and 7 under random affine maps. A linear classifier is trained on a tenth of
-# the images. In the protocol "published", ten maps move all images, as in the paper.
+# Table 4 of the paper is about the digits 1 and 7 under random affine maps. A linear classifier is trained on a tenth
+# of the images. In the protocol "published", ten maps move all images, as in the paper.
 
 import tempfile
 

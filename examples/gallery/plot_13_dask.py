@@ -72,8 +72,8 @@ print("equal:", np.array_equal(features.compute(), radoncdt.max_nrcdt(images.com
 # Reductions stay lazy, too
 # -------------------------
 #
-# Means and standard deviations over the copies of each symbol take one pass over the images. The copies of a symbol have
-# nearly equal features, whereas different symbols have different ones.
+# Means and standard deviations over the copies of each symbol take one pass over the images. The copies of a symbol
+# have nearly equal features, whereas different symbols have different ones.
 
 groups = features.reshape(len(symbols), 20, features.shape[1])
 means, within = da.compute(groups.mean(axis=1), groups.std(axis=1))

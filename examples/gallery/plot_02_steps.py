@@ -15,6 +15,7 @@ drawing through them.
 # A pixel is a unit square, and its value is the mass in it. Coordinates are in pixels from the centre of the image,
 # with x to the right and y up.
 
+# sphinx_gallery_thumbnail_number = 4
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -28,8 +28,8 @@ fixed = radoncdt.push_forward(moving, matrix, shift, shape=(240, 300))
 
 found = radoncdt.register(moving, fixed)
 print(found)
-print("error of the matrix:", np.abs(found.matrix - matrix).max().round(4))
-print("error of the shift in pixels:", np.abs(found.shift - shift).max().round(4))
+print(f"largest error of the matrix: {np.abs(found.matrix - matrix).max():.6f}")
+print(f"largest error of the shift: {np.abs(found.shift - shift).max():.6f} pixels")
 
 # %%
 # The overlay

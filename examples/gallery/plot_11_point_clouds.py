@@ -13,6 +13,7 @@ A :class:`radoncdt.PointCloud` has points and weights. All functions accept clou
 #
 # We draw points on rings, crosses and spirals, with random positions and a random number of points.
 
+# sphinx_gallery_thumbnail_number = 2
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -37,7 +37,7 @@ with tempfile.TemporaryDirectory() as folder:
 
 names = {"euclidean": "pixels", "rcdt": "R-CDT", "mnrcdt": "mNR-CDT"}
 cells = [summary for summary in outcome.select_cells("table4") if summary.measurand.variant is None]
-print("class size  feature              ours  paper")
+print(f"class size  {'feature':18} {'ours':>5}  paper")
 for summary in cells:
     cell = summary.measurand
     label = names[cell.feature] + (f", {cell.n_angles} angles" if cell.n_angles else "")

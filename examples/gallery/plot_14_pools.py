@@ -15,6 +15,7 @@ circle begins and which way it runs is then invariant.
 # At one level, the transform is a function on the circle. The maximum keeps its largest value, the pool "sorted" its
 # order statistics, and the pool "fourier" the magnitudes of its lowest frequencies.
 
+# sphinx_gallery_thumbnail_number = 2
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier

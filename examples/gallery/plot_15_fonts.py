@@ -14,6 +14,7 @@ Letters of two fonts differ by more than affine maps: strokes are broader, or ha
 #
 # :func:`radoncdt.datasets.list_fonts` lists, among others, the fonts that matplotlib carries.
 
+# sphinx_gallery_thumbnail_number = 3
 import string
 
 import matplotlib.pyplot as plt

@@ -50,6 +50,7 @@ sphinx_gallery_conf = {
     "doc_module": ("radoncdt",),
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
+    "capture_repr": (),  # pages show what scripts print, not values of last lines
     "show_memory": False,
     "show_signature": False,
     "remove_config_comments": True,

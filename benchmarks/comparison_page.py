@@ -177,13 +177,13 @@ def summarise(records: list[Record]) -> str:
             f"- **Close to a bound.** The projection takes at most {over:.2f} times as long as a plain loop that\n"
             "  filters the same rows by three taps, adds them to sums of the same size, and does nothing else.",
             f"- **Growth.** The time grows as the side to the power {side['exponent']:.2f} and the angles to the\n"
-            f"  power {angles['exponent']:.2f} (dense, from the middle of the range on). For drawings of one size it is\n"
-            "  a linear function of the rows, columns and runs of ink, with deviations of "
+            f"  power {angles['exponent']:.2f} (dense, from the middle of the range on). For drawings of one size it\n"
+            "  is a linear function of the rows, columns and runs of ink, with deviations of "
             f"{ink['linear']:.0%} at most.",
             f"- **Accuracy.** {capitalise(count_wins(records, 'accuracy', ACCURACY))}",
             "- **Invariance**, in our best form. " + capitalise(count_wins(records, "invariance", {"spread": ""})),
-            "- **Many angles.** adrt computes projections for any number of angles at the same cost. For projections of\n"
-            f"  dense images, {state_crossing(records, 'dense', 'projections')} ([figures](#many-angles)).",
+            "- **Many angles.** adrt computes all of its projections at once. For projections of dense images,\n"
+            f"  {state_crossing(records, 'dense', 'projections')} ([figures](#many-angles)).",
         ]
     )
 

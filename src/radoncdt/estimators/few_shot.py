@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -57,9 +58,9 @@ class Evidence(NamedTuple):
     label : object
         The label of the example.
     share : float
-        The share of its vote among all votes about the image.
+        The share of its votes among all votes about the image. It has two votes if exact and robust moments are used.
     distance : float
-        The distortion distance of the image and the example: that of `distortion_distances`.
+        The distortion distance of the image and the example, for the larger vote: that of `distortion_distances`.
     registration : Registration
         The map from the image to the example. Its `distance` is that of the descriptors: the distance of
         `affine_distances`.
@@ -98,15 +99,15 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
     ----------
     prior : "auto", "any", "upright", "photograph", MapPrior, or (aspect, rotation), default "auto"
         Which maps from an image to an example are likely. "auto" chooses the prices of maps by leave-one-out on the
-        training images of classes that have at least two, and without any means "any". With one example per class,
-        choose "upright" for characters and symbols that are hardly rotated, and "photograph" if they may be rotated but
-        hardly stretched.
+        training images of classes that have at least two; of more than 150, a fixed random choice. With fewer than four
+        such images it means "any". With one example per class, choose "upright" for characters and symbols that are
+        hardly rotated, and "photograph" if they may be rotated but hardly stretched.
 
         "any": no map has a price. "upright": rotating, stretching and mirroring have prices. "photograph": rotating is
         free, and stretching has a price. Two numbers are the prices of the squared logarithm of the ratio of the two
         scales, and of 1 − cos ψ for a rotation by ψ; `MapPrior` has further prices.
     reflections : bool or "auto", default "auto"
-        Whether an image may be mirrored. "auto" chooses by leave-one-out; with one example per class it means False.
+        Whether an image may be mirrored. "auto" chooses in the same way; if nothing can be chosen, it means False.
     moments : {"auto", "exact", "robust"}, default "auto"
         Mean and covariance of the descriptors. "exact": those of the measure. "robust": location and scatter of a
         Student t distribution fitted to the measure, which specks hardly change; the outermost levels are also omitted.
@@ -136,6 +137,8 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
     ----------
     classes_ : array (n_classes,)
         The labels, sorted.
+    n_held_out_ : int
+        The number of examples that were classified by the others to choose parameters; 0 if nothing could be chosen.
     prior_ : MapPrior
         The prior that was given or chosen.
     reflections_ : bool
@@ -246,7 +249,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
             framed = Framed(descriptors, make_canvases(batch, descriptors, frame.side, self.n_jobs), frame)
             views.append(Examples(framed, codes, self.n_candidate_classes, self.n_examples, reflections, prior))
         self._voters = self._choose_votes(tuple(views), held_out)
-        self.classes_ = classes
+        self.classes_, self.n_held_out_ = classes, len(held_out)
         self.moments_, self.reflections_ = described[0].settings.moments, reflections
         self.prior_, self.beta_, self.fourier_ = self._voters.prior, self._voters.beta, self._voters.fourier
         return self
@@ -283,12 +286,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         batch = read_measures(self._read(X, reset=False))
         for i in range(len(batch)):
             batch.check_measure(i)
-        found = []
-        for start in range(0, len(batch), _QUERIES_PER_CHUNK):
-            items = batch.items[start : start + _QUERIES_PER_CHUNK]
-            chunk = Batch(items, (len(items),), batch.name)
-            found.append(self._voters.decide(chunk, self.n_jobs).probabilities)
-        return np.concatenate(found)
+        return np.concatenate([decisions.probabilities for decisions in self._decide_in_chunks(batch)])
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
         """Predict the most probable class of every image.
@@ -325,8 +323,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
     def predict_with_evidence(self, X: Any) -> tuple[Floats, list[Evidence]]:  # noqa: N803
         """Compute the probabilities of the classes, and find the example that decided about every image.
 
-        Every image is described and compared once, instead of once for `predict_proba` and again for `explain`. All
-        images are compared at the same time; pass many of them in parts.
+        Every image is described and compared once, instead of once for `predict_proba` and again for `explain`.
 
         Parameters
         ----------
@@ -366,12 +363,16 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         batch = read_measures(self._read(X, reset=False))
         for i in range(len(batch)):
             batch.check_measure(i)
-        decisions = self._voters.decide(batch, self.n_jobs)
-        owners, examples = decisions.pairs.T
-        is_other = self._voters.views[0].codes[examples] != decisions.probabilities.argmax(axis=1)[owners]
-        order = np.lexsort([-decisions.shares, is_other, owners])
-        decisive = order[np.unique(owners[order], return_index=True)[1]]
-        return decisions.probabilities, [self._make_evidence(decisions, k) for k in decisive.tolist()]
+        probabilities, evidence = [], []
+        for decisions in self._decide_in_chunks(batch):
+            probabilities.append(decisions.probabilities)
+            votes, shares = decisions.join_votes()
+            owners, examples = decisions.pairs[votes].T
+            is_other = self._voters.views[0].codes[examples] != decisions.probabilities.argmax(axis=1)[owners]
+            order = np.lexsort([-shares, is_other, owners])
+            decisive = order[np.unique(owners[order], return_index=True)[1]]
+            evidence += [self._make_evidence(decisions, votes[k], shares[k]) for k in decisive]
+        return np.concatenate(probabilities), evidence
 
     def explain(self, image: Any, n_shown: int = 5) -> list[Evidence]:
         """Find the examples that contributed most to the decision about one image, with the maps to them.
@@ -414,14 +415,20 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         batch = read_measures(Batch.read_one(image, "image"), "image")
         _validation.check_count(n_shown, "n_shown", 1)
         decisions = self._voters.decide(batch, self.n_jobs)
-        most = np.argsort(-decisions.shares, kind="stable")[:n_shown]
-        return [self._make_evidence(decisions, k) for k in most.tolist()]
+        votes, shares = decisions.join_votes()
+        most = np.argsort(-shares, kind="stable")[:n_shown]
+        return [self._make_evidence(decisions, votes[k], shares[k]) for k in most]
 
-    def _make_evidence(self, decisions: Decisions, k: int) -> Evidence:
-        example = int(decisions.pairs[k, 1])
+    def _decide_in_chunks(self, batch: Batch) -> Iterator[Decisions]:
+        for start in range(0, len(batch), _QUERIES_PER_CHUNK):
+            items = batch.items[start : start + _QUERIES_PER_CHUNK]
+            yield self._voters.decide(Batch(items, (len(items),), batch.name), self.n_jobs)
+
+    def _make_evidence(self, decisions: Decisions, vote: int, share: float) -> Evidence:
+        example = int(decisions.pairs[vote, 1])
         label = self.classes_[self._voters.views[0].codes[example]]
-        share, distance = float(decisions.shares[k]), float(decisions.distances[k])
-        return Evidence(example, label, share, distance, decisions.make_registration(k))
+        registration = decisions.make_registration(int(vote))
+        return Evidence(example, label, float(share), float(decisions.distances[vote]), registration)
 
     # ------------------------------------------------------------ choices
 

@@ -96,29 +96,12 @@ class Catalogue:
         """Close the file.
 
         A catalogue in a ``with`` statement is closed at the end of the block.
-
-        Examples
-        --------
-        >>> from tempfile import TemporaryDirectory
-        >>> from radoncdt.catalogue import Catalogue
-        >>> with TemporaryDirectory() as folder:
-        ...     catalogue = Catalogue(f"{folder}/marks.db", create=True)
-        ...     catalogue.close()
         """
         self._store.close()
 
     @property
     def path(self) -> Path:
-        """The path of the file.
-
-        Examples
-        --------
-        >>> from tempfile import TemporaryDirectory
-        >>> from radoncdt.catalogue import Catalogue
-        >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
-        ...     catalogue.path.name
-        'marks.db'
-        """
+        """The path of the file."""
         return self._store.path
 
     def __len__(self) -> int:
@@ -127,16 +110,7 @@ class Catalogue:
 
     @property
     def schema(self) -> int:
-        """The version of the file's schema; the current version is 2.
-
-        Examples
-        --------
-        >>> from tempfile import TemporaryDirectory
-        >>> from radoncdt.catalogue import Catalogue
-        >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
-        ...     catalogue.schema
-        2
-        """
+        """The version of the file's schema; the current version is 2."""
         with self._store.snapshot() as snapshot:
             return snapshot.version
 
@@ -536,16 +510,7 @@ class Catalogue:
 
     @property
     def columns(self) -> list[str]:
-        """The names of the metadata columns.
-
-        Examples
-        --------
-        >>> from tempfile import TemporaryDirectory
-        >>> from radoncdt.catalogue import Catalogue
-        >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
-        ...     print(catalogue.columns[:4])
-        ['motif', 'date', 'place', 'reference']
-        """
+        """The names of the metadata columns."""
         with self._store.snapshot() as snapshot:
             return list(snapshot.columns)
 
@@ -664,30 +629,12 @@ class Catalogue:
 
     @property
     def can_be_calibrated(self) -> bool:
-        """Whether there are enough entries for a calibration, 30 or more.
-
-        Examples
-        --------
-        >>> from tempfile import TemporaryDirectory
-        >>> from radoncdt.catalogue import Catalogue
-        >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
-        ...     print(catalogue.can_be_calibrated)
-        False
-        """
+        """Whether there are enough entries for a calibration, 30 or more."""
         return len(self) >= MIN_ENTRIES
 
     @property
     def calibrated(self) -> bool:
-        """Whether the catalogue has a calibration that is not outdated, so that searches yield p-values.
-
-        Examples
-        --------
-        >>> from tempfile import TemporaryDirectory
-        >>> from radoncdt.catalogue import Catalogue
-        >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
-        ...     print(catalogue.calibrated)
-        False
-        """
+        """Whether the catalogue has a calibration that is not outdated, so that searches yield p-values."""
         with self._store.snapshot() as snapshot:
             return self._find_calibration(snapshot, snapshot.numbers()) is not None
 

@@ -60,14 +60,7 @@ class Font:
 
     @property
     def name(self) -> str:
-        """The family and the style, such as "DejaVu Sans Bold".
-
-        Examples
-        --------
-        >>> from pathlib import Path
-        >>> datasets.Font(Path("DejaVuSans-Bold.ttf"), 0, "DejaVu Sans", "Bold").name
-        'DejaVu Sans Bold'
-        """
+        """The family and the style, such as "DejaVu Sans Bold"."""
         return f"{self.family} {self.style}"
 
 

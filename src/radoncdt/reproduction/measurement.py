@@ -187,44 +187,17 @@ class Summary(Generic[_M_co]):
 
     @property
     def paper_mean(self) -> float | None:
-        """The mean that the paper prints, None if there is none.
-
-        Examples
-        --------
-        >>> cell = reproduction.Cell("table3", "published", "academic", "mnrcdt", None, "svm", 2, 10)
-        >>> paper = reproduction.Printed(0.872, 0.114, 3)
-        >>> summary = reproduction.Summary(cell, paper, 0.85, 0.11, 0.04, 4, -0.022, -0.49, None, None, None, 0.0)
-        >>> summary.paper_mean
-        0.872
-        """
+        """The mean that the paper prints, None if there is none."""
         return self.paper.mean if self.paper else None
 
     @property
     def standard_error(self) -> float | None:
-        """The standard error of the mean over the draws, None for a single draw.
-
-        Examples
-        --------
-        >>> cell = reproduction.Cell("table3", "published", "academic", "mnrcdt", None, "svm", 2, 10)
-        >>> paper = reproduction.Printed(0.872, 0.114, 3)
-        >>> summary = reproduction.Summary(cell, paper, 0.85, 0.11, 0.04, 4, -0.022, -0.49, None, None, None, 0.0)
-        >>> summary.standard_error  # 0.04 / √4
-        0.02
-        """
+        """The standard error of the mean over the draws, None for a single draw."""
         return None if self.std_between_draws is None else self.std_between_draws / float(np.sqrt(self.draws))
 
     @property
     def ours(self) -> float:
-        """The figure to compare with the paper's: the mean, or the largest accuracy where the authors print that one.
-
-        Examples
-        --------
-        >>> cell = reproduction.Cell("table3", "published", "academic", "mnrcdt", None, "svm", 2, 10)
-        >>> paper = reproduction.Printed(0.872, 0.114, 3)
-        >>> summary = reproduction.Summary(cell, paper, 0.85, 0.11, 0.04, 4, -0.022, -0.49, None, None, None, 0.0)
-        >>> summary.ours
-        0.85
-        """
+        """The figure to compare with the paper's: the mean, or the largest accuracy if the authors print that one."""
         return self.mean if self.fold_maximum is None else self.fold_maximum
 
     @property
@@ -232,14 +205,6 @@ class Summary(Generic[_M_co]):
         """−1 or 1 if our figure is notably smaller or larger than the paper's; 0 otherwise, and for other protocols.
 
         A difference of at least two standard errors is notable.
-
-        Examples
-        --------
-        >>> cell = reproduction.Cell("table3", "published", "academic", "mnrcdt", None, "svm", 2, 10)
-        >>> paper = reproduction.Printed(0.872, 0.114, 3)
-        >>> summary = reproduction.Summary(cell, paper, 0.75, 0.11, 0.04, 4, -0.122, -2.73, None, None, None, 0.0)
-        >>> summary.flag
-        -1
         """
         errors = self.standard_errors if self.fold_maximum is None else self.fold_maximum_standard_errors
         if errors is None or not self.measurand.is_as_published or round(abs(errors), 1) < NOTABLE:

@@ -1,6 +1,6 @@
 """Figures of the transforms. This module needs matplotlib: ``pip install 'radoncdt[plot]'``.
 
-Every function draws on the given `Axes`, or on a new figure, and returns the `Axes`. No function uses pyplot, so no
+Every function draws on the given ``Axes``, or on a new figure, and returns the ``Axes``. No function uses pyplot, so no
 window opens and no state is shared. ``ax.figure.savefig("picture.png")`` writes a figure. `save` adds the facts
 that a figure shows, and `read_facts` reads them.
 """
@@ -311,7 +311,7 @@ def pooled(
     Parameters
     ----------
     features : array (n, n_levels)
-        Pooled features, as `max_nrcdt` returns them.
+        Pooled features, as `radoncdt.max_nrcdt` returns them.
     labels : sequence (n,), optional
         The classes of the curves, which the legend names. By default all curves have one colour.
     templates : array (k, n_levels), optional

@@ -317,7 +317,7 @@ class Catalogue:
         CatalogueError
             If there is no such entry, or the catalogue cannot be written.
         TypeError, ValueError
-            If `numbers` is not a sequence of positive integers.
+            If the numbers are not a sequence of positive integers.
 
         Examples
         --------
@@ -517,7 +517,7 @@ class Catalogue:
     def export(self, path: str | os.PathLike[str], *, skip_damaged: bool = False) -> int:
         """Write all entries to a .csv or .json file, or with descriptors to an .npz file.
 
-        `radoncdt.Descriptors.load` reads the .npz file.
+        The method `load` of `radoncdt.Descriptors` reads the .npz file.
 
         Parameters
         ----------

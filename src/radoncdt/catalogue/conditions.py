@@ -32,7 +32,7 @@ class ConditionError(ArgumentValueError, CatalogueError):
 
     See Also
     --------
-    Catalogue : The catalogue, whose methods `entries` and `search` take conditions.
+    Catalogue : The catalogue, whose entries can be selected by conditions.
 
     Examples
     --------

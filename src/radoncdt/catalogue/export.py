@@ -23,7 +23,7 @@ class DamagedEntryWarning(UserWarning):
 
     See Also
     --------
-    Catalogue : The catalogue, whose method `export` can skip damaged entries.
+    Catalogue : The catalogue, which skips damaged entries in an export on request.
 
     Examples
     --------

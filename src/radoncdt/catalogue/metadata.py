@@ -42,7 +42,7 @@ class MetadataError(ValueError):
 
     See Also
     --------
-    Catalogue : The catalogue, whose methods `add`, `update` and `set` take metadata.
+    Catalogue : The catalogue, whose entries have metadata.
 
     Examples
     --------

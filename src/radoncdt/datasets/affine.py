@@ -55,7 +55,7 @@ def _from_0_to(most: float) -> Callable[[float], bool]:
 class AffineDistribution:
     """Distribution of maps x ↦ Ax + y about the centre of the image, with uniform and independent parameters.
 
-    A is the product of the steps in `order`, which act one after the other. The shift y comes last. By default, every
+    A is the product of the steps in ``order``, which act one after the other. The shift y comes last. By default, every
     map is the identity. `NARROW` and `WIDE` are the distributions of the paper.
 
     Parameters

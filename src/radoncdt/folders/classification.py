@@ -65,7 +65,7 @@ def classify_folders(
     Returns
     -------
     Predictions
-        One prediction per image, and the thumbnails that `radoncdt.folders.report.html` shows.
+        One prediction per image, and thumbnails for a report.
 
     Raises
     ------

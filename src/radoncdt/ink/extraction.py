@@ -99,7 +99,7 @@ def find_ink(image: Source, /, **options: Any) -> Grey:
     InkError
         A ValueError whose message gives the reason, such as an image without contrast.
     TypeError, ValueError
-        If `image` is a path, or an option has the wrong type or is out of its range.
+        If the image is a path, or an option has the wrong type or is out of its range.
 
     Warns
     -----
@@ -139,7 +139,7 @@ def ink_steps(source: Source, /, **options: Any) -> list[Step]:
     Returns
     -------
     list of (name, image)
-        Named tuples with the `name` of the step and its `image`, a float32 array (H, W). The first step is "grey", and
+        Named tuples with the name of the step and its image, a float32 array (H, W). The first step is "grey", and
         the last one is "ink".
 
     Raises

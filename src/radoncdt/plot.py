@@ -1,6 +1,6 @@
 """Figures of the transforms. This module needs matplotlib: ``pip install 'radoncdt[plot]'``.
 
-Every function draws on the given `Axes`, or on a new figure, and returns the `Axes`. No function uses pyplot, so no
+Every function draws on the given ``Axes``, or on a new figure, and returns the ``Axes``. No function uses pyplot, so no
 window opens and no state is shared. ``ax.figure.savefig("picture.png")`` writes a figure. `save` adds the facts
 that a figure shows, and `read_facts` reads them.
 """
@@ -61,8 +61,33 @@ FACTS = "Facts"
 
 
 def measure(image: ArrayLike | PointCloud, *, ax: Axes | None = None) -> Axes:
-    """Draw an image, dark where its mass is, or the points of a cloud, scaled by weight; x to the right and y up.
+    """Draw a measure: an image, dark where its mass is, or the points of a cloud, scaled by weight.
 
+    The coordinates are in pixels from the centre of the image, x to the right and y up.
+
+    Parameters
+    ----------
+    image : array (H, W) or PointCloud
+        The measure.
+    ax : Axes, optional
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `image` is not a measure, or `ax` is not Axes.
+
+    See Also
+    --------
+    pipeline : Draw all steps of one image.
+
+    Examples
+    --------
     >>> plot.measure(np.eye(3)).get_title()
     'μ'
     """
@@ -83,6 +108,33 @@ def sinogram(
 ) -> Axes:
     """Draw the Radon transform R_θ[μ]: densities of the projections on all directions of the half circle.
 
+    Parameters
+    ----------
+    image : array (H, W) or PointCloud
+        The measure.
+    n_angles : int, default 180
+        Number of directions πk/n_angles on the half circle.
+    n_jobs : int or None, default -1
+        Number of threads, as in scikit-learn; −1 means all cores.
+    ax : Axes, optional
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes, with the angle from left to right and the place on the direction, ⟨x, θ⟩, from below to above.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `image` is not a measure, `ax` is not Axes, or a number is out of its range.
+
+    See Also
+    --------
+    radoncdt.radon : Compute the transform.
+
+    Examples
+    --------
     >>> plot.sinogram(np.eye(3), n_angles=16).get_xlabel()
     'angle θ in degrees'
     """
@@ -121,6 +173,39 @@ def rcdt(
 ) -> Axes:
     """Draw the R-CDT of an image: quantiles as an image over angles and levels, or one curve per direction.
 
+    Parameters
+    ----------
+    image : array (H, W) or PointCloud
+        The measure.
+    kind : {"image", "curves"}, default "image"
+        Whether to draw an image over the half circle, or one curve per direction of the full circle. The colours of the
+        curves are cyclic.
+    n_angles : int, default 64
+        Number of directions πk/n_angles on the half circle.
+    n_levels : int, default 64
+        Number of levels t in (0, 1) of the quantile functions.
+    n_jobs : int or None, default -1
+        Number of threads, as in scikit-learn; −1 means all cores.
+    ax : Axes, optional
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `image` is not a measure, `ax` is not Axes, `kind` is unknown, or a number is out of its range.
+
+    See Also
+    --------
+    radoncdt.rcdt : Compute the transform.
+    nrcdt : Draw the normalised transform.
+
+    Examples
+    --------
     >>> plot.rcdt(np.eye(3), kind="curves", n_angles=8).get_xlabel()
     'level t'
     """
@@ -140,6 +225,40 @@ def nrcdt(
 ) -> Axes:
     """Draw the NR-CDT of an image: normalised quantiles as an image over angles and levels, or one curve per direction.
 
+    Parameters
+    ----------
+    image : array (H, W) or PointCloud
+        The measure.
+    kind : {"image", "curves"}, default "image"
+        Whether to draw an image over the half circle, or one curve per direction of the full circle. The colours of the
+        curves are cyclic.
+    n_angles : int, default 64
+        Number of directions πk/n_angles on the half circle.
+    n_levels : int, default 64
+        Number of levels t in (0, 1) of the quantile functions.
+    n_jobs : int or None, default -1
+        Number of threads, as in scikit-learn; −1 means all cores.
+    ax : Axes, optional
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `image` is not a measure, `ax` is not Axes, `kind` is unknown, or a number is out of its range.
+
+    See Also
+    --------
+    radoncdt.nrcdt : Compute the transform.
+    rcdt : Draw the transform before it is normalised.
+    pooled : Draw pooled curves.
+
+    Examples
+    --------
     >>> plot.nrcdt(np.eye(3), n_angles=8).get_ylabel()
     'level t'
     """
@@ -185,24 +304,49 @@ def pooled(
     level_grid: str = "midpoint",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw pooled curves such as the mNR-CDT, coloured by class, with broad lines for templates (Fig. 4 of the paper).
+    """Draw pooled curves such as the mNR-CDT, coloured by class, with broad lines for templates.
+
+    Fig. 4 of the paper [1]_ shows such curves.
 
     Parameters
     ----------
     features : array (n, n_levels)
-        Pooled features, as `max_nrcdt` returns them.
+        Pooled features, as `radoncdt.max_nrcdt` returns them.
     labels : sequence (n,), optional
-        The classes of the curves, which the legend names.
+        The classes of the curves, which the legend names. By default all curves have one colour.
     templates : array (k, n_levels), optional
         Curves that are drawn with broad lines, below the others.
     template_labels : sequence (k,), optional
         The classes of the templates; by default the sorted classes of `labels`, with one template each.
-    pool : str
+    pool : str, default "max"
         The pool, for the labels of the figure.
-    level_grid : {"midpoint", "uniform"}
-        The levels of the features.
+    level_grid : {"midpoint", "uniform"}, default "midpoint"
+        The levels of the features: t = (k + ½)/n or t = (k + 1)/(n + 1).
     ax : Axes, optional
+        The axes to draw on; by default those of a new figure.
 
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the shapes of the arguments do not belong together, or `ax` is not Axes.
+
+    See Also
+    --------
+    radoncdt.max_nrcdt : Compute such features.
+    nrcdt : Draw the curves before they are pooled.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert and J. Bresch, "Max-Normalized Radon Cumulative Distribution Transform for Limited
+       Data Classification", SSVM 2025, arXiv:2411.16282.
+
+    Examples
+    --------
     >>> curves = max_nrcdt(np.random.default_rng(0).random((6, 9, 9)), n_angles=8)
     >>> ax = plot.pooled(curves, ["a", "b"] * 3, templates=curves[:2])
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
@@ -246,16 +390,39 @@ def overlay(
     *,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a measure moved by a registration, in orange, over the fixed measure, in blue. Pixels of both are dark.
+    """Draw a measure moved by a registration, in orange, over the fixed measure, in blue.
+
+    Pixels of both are dark. The title describes the map in words.
 
     Parameters
     ----------
-    moving, fixed : image (H, W) or PointCloud
-        The measures that were registered.
+    moving : array (H, W) or PointCloud
+        The measure that is moved.
+    fixed : array (H, W) or PointCloud
+        The measure that it was registered to.
     registration : Registration
+        The result of ``register(moving, fixed)``.
     ax : Axes, optional
+        The axes to draw on; by default those of a new figure.
 
-    >>> flag = np.zeros((50, 50)); flag[10:40, 10:14] = flag[10:20, 14:30] = 1
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument has the wrong type, or a measure is not valid.
+
+    See Also
+    --------
+    radoncdt.register : Find the map.
+
+    Examples
+    --------
+    >>> flag = np.zeros((50, 50))
+    >>> flag[10:40, 10:14] = flag[10:20, 14:30] = 1
     >>> turned = np.rot90(flag)
     >>> ax = plot.overlay(flag, turned, register(flag, turned))
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
@@ -316,16 +483,35 @@ def pipeline(
     Parameters
     ----------
     image : array (H, W) or PointCloud
-    n_angles, n_levels : int
-    n_jobs : int
-        Number of threads; −1 means one per core.
+        The measure.
+    n_angles : int, default 128
+        Number of directions πk/n_angles on the half circle.
+    n_levels : int, default 64
+        Number of levels t in (0, 1) of the quantile functions.
+    n_jobs : int or None, default -1
+        Number of threads, as in scikit-learn; −1 means all cores.
     axes : array of six Axes, optional
         The axes to draw on; by default those of a new figure with two rows.
 
     Returns
     -------
-    array (2, 3) of Axes, or the axes given
+    array (2, 3) of Axes
+        The axes. If `axes` is given, the array has its shape.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If `image` is not a measure, `axes` does not hold six Axes, or a number is out of its range.
+
+    See Also
+    --------
+    measure : Draw the first step only.
+    sinogram : Draw the Radon transform only.
+    rcdt : Draw the R-CDT only.
+    nrcdt : Draw the NR-CDT only.
+
+    Examples
+    --------
     >>> plot.pipeline(np.tri(9), n_angles=8, n_levels=8).shape
     (2, 3)
     """
@@ -351,8 +537,24 @@ def pipeline(
 
 
 def steps(images: Sequence[tuple[str, NDArray[Any]]]) -> Figure:
-    """Draw the steps of an ink extraction side by side, as `radoncdt.ink.ink_steps` returns them.
+    """Draw the steps of an ink extraction side by side.
 
+    Parameters
+    ----------
+    images : sequence of (name, array)
+        The steps, as `radoncdt.ink.ink_steps` returns them.
+
+    Returns
+    -------
+    Figure
+        A new figure with one picture per step.
+
+    See Also
+    --------
+    radoncdt.ink.ink_steps : Compute the steps.
+
+    Examples
+    --------
     >>> len(plot.steps([("grey", np.eye(3)), ("ink", np.eye(3))]).axes)
     2
     """
@@ -366,8 +568,35 @@ def steps(images: Sequence[tuple[str, NDArray[Any]]]) -> Figure:
 
 
 def confusion(counts: ArrayLike, classes: Sequence[str], *, ax: Axes | None = None) -> Axes:
-    """Draw a confusion matrix: the number of images of each class (rows) that were predicted as each class (columns).
+    """Draw a confusion matrix.
 
+    The number of images is written into every cell that is not 0, if there are at most 60 classes.
+
+    Parameters
+    ----------
+    counts : array (n, n)
+        The number of images of each class (rows) that were predicted as each class (columns).
+    classes : sequence of str (n,)
+        The names of the classes.
+    ax : Axes, optional
+        The axes to draw on; by default those of a new figure, whose size depends on the number of classes.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    ValueError
+        If `counts` does not have one row and one column per class, or is not finite.
+
+    See Also
+    --------
+    radoncdt.folders.Predictions : Predictions about image files, whose method `confusion` counts them.
+
+    Examples
+    --------
     >>> plot.confusion([[3, 1], [0, 4]], ["crown", "star"]).get_xlabel()
     'predicted'
     """
@@ -399,16 +628,33 @@ def save(figure: Figure, path: str | PathLike[str], facts: Mapping[str, Any], *,
     Parameters
     ----------
     figure : Figure
+        The figure, such as ``ax.figure``.
     path : path
         The file. The format is PNG whatever the ending of its name.
     facts : mapping
         Facts that JSON can represent, such as labels and numbers.
-    dpi : float
+    dpi : float, default 80
         Pixels per inch.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If JSON cannot represent the facts, or one of them is NaN or infinite.
+    OSError
+        If the file cannot be written.
 
     See Also
     --------
-    read_facts
+    read_facts : Read the facts from the file.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> ax = plot.measure(np.eye(3))
+    >>> with TemporaryDirectory() as folder:
+    ...     plot.save(ax.figure, f"{folder}/measure.png", {"points": 3})
+    ...     plot.read_facts(f"{folder}/measure.png")
+    {'points': 3}
     """
     text = json.dumps(facts, ensure_ascii=False, allow_nan=False)
     figure.savefig(path, format="png", dpi=dpi, metadata={FACTS: text, "Software": None})
@@ -417,11 +663,29 @@ def save(figure: Figure, path: str | PathLike[str], facts: Mapping[str, Any], *,
 def read_facts(path: str | PathLike[str]) -> dict[str, Any]:
     """Read the facts that a figure shows from the metadata of a PNG file that `save` wrote.
 
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    dict
+        The facts, as JSON represents them. Keys are texts, and tuples have become lists.
+
     Raises
     ------
     ValueError
         If the file has no facts.
+    OSError
+        If the file cannot be read or is not an image.
 
+    See Also
+    --------
+    save : Write a figure with its facts.
+
+    Examples
+    --------
     >>> from tempfile import TemporaryDirectory
     >>> ax = plot.measure(np.eye(3))
     >>> with TemporaryDirectory() as folder:

@@ -46,15 +46,38 @@ class Catalogue:
     Parameters
     ----------
     path : path
-    create : bool
-        Create the file if it does not exist, and open it for writing.
-    write : bool
-        Open the file for writing.
+        The file.
+    create : bool, default False
+        Whether to create the file if it does not exist, and to open it for writing.
+    write : bool, default False
+        Whether to open the file for writing.
 
     Raises
     ------
     CatalogueError
         If the file is missing, is not a catalogue, is damaged, or was written by a newer version of radoncdt.
+
+    See Also
+    --------
+    radoncdt.AffineNeighbors : The nearest images among arrays in memory.
+
+    Examples
+    --------
+    Store drawings of two symbols, and search for one of them after a rotation:
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from PIL import Image
+    >>> from radoncdt.catalogue import Catalogue
+    >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
+    ...     for name, symbol in datasets.templates(["shield", "star8"], size=64).items():
+    ...         picture = Image.fromarray(np.uint8(255 * (1 - symbol)))
+    ...         picture.save(f"{folder}/{name}.png")
+    ...     print(catalogue.add(folder).added, len(catalogue))
+    ...     picture.rotate(30, fillcolor="white").save(f"{folder}/query.png")
+    ...     found = catalogue.search(f"{folder}/query.png", top=1)
+    ...     print(found.matches[0].file)
+    2 2
+    star8.png
     """
 
     def __init__(self, path: str | os.PathLike[str], *, create: bool = False, write: bool = False) -> None:
@@ -70,7 +93,10 @@ class Catalogue:
         self.close()
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file.
+
+        A catalogue in a ``with`` statement is closed at the end of the block.
+        """
         self._store.close()
 
     @property
@@ -95,10 +121,31 @@ class Catalogue:
         Opening a catalogue for writing does the same; reading and searching never do. If the process is killed
         meanwhile, the file stays as it was.
 
+        Parameters
+        ----------
+        path : path
+            The file.
+        on_progress : callable, optional
+            Called as ``on_progress(done, total, task)`` during the work.
+
         Returns
         -------
         path or None
             The backup of the old file, which is kept beside it; None if the file was up to date.
+
+        Raises
+        ------
+        CatalogueError
+            If the file is missing, is not a catalogue, is damaged, or cannot be written.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from radoncdt.catalogue import Catalogue
+        >>> with TemporaryDirectory() as folder:
+        ...     Catalogue(f"{folder}/marks.db", create=True).close()
+        ...     print(Catalogue.migrate(f"{folder}/marks.db"))
+        None
         """
         with Catalogue(path):  # refuses files that are not catalogues
             return migration.migrate(Path(os.path.realpath(path)), on_progress=on_progress)
@@ -126,14 +173,47 @@ class Catalogue:
             Image files and folders of image files.
         metadata : path, optional
             A CSV file whose column "file" names the images. It also updates the metadata of known images.
-        n_jobs : int
-            Number of processes; −1 means one per core.
+        n_jobs : int or None, default -1
+            Number of processes, as in scikit-learn; −1 means one per core.
         dask : str, optional
             The address of a Dask scheduler, whose workers read the images instead. They must see the same files.
         on_progress : callable, optional
             Called as ``on_progress(done, total, task)`` during the work.
         **ink
             Options of `radoncdt.ink.InkOptions`, for all images; a `mask` must be a path.
+
+        Returns
+        -------
+        Added
+            The numbers of images that were added and known, the images that could not be read, and the names in the
+            metadata that do not belong to any image.
+
+        Raises
+        ------
+        CatalogueError
+            If there are no image files, or the catalogue cannot be written.
+        MetadataError
+            If the CSV file is invalid.
+        TypeError, ValueError
+            If an option has the wrong type or is out of its range.
+        ConnectionError
+            If there is no Dask scheduler at the address.
+
+        See Also
+        --------
+        radoncdt.ink.image_files : The files that are read.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from PIL import Image
+        >>> from radoncdt.catalogue import Catalogue
+        >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
+        ...     Image.fromarray(np.uint8(255 - 255 * np.pad(np.tri(40), 20))).save(f"{folder}/triangle.png")
+        ...     Image.new("L", (40, 40), "white").save(f"{folder}/empty.png")
+        ...     added = catalogue.add(folder)
+        >>> added.added, [failure.file for failure in added.failures]
+        (1, ['empty.png'])
         """
         options = _resolve_mask(InkOptions(**ink))
         table = read_table(metadata) if metadata is not None else {}
@@ -150,11 +230,40 @@ class Catalogue:
     def update(self, metadata: str | os.PathLike[str]) -> tuple[int, tuple[str, ...]]:
         """Update the metadata of entries from a CSV file whose column "file" names them. Empty cells change nothing.
 
+        Parameters
+        ----------
+        metadata : path
+            The CSV file.
+
         Returns
         -------
         n_changed : int
+            Number of entries that were changed.
         unused : tuple of str
             Names in the file that do not belong to any entry.
+
+        Raises
+        ------
+        MetadataError
+            If the CSV file is invalid.
+        CatalogueError
+            If the catalogue cannot be written.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from PIL import Image
+        >>> from radoncdt.catalogue import Catalogue
+        >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
+        ...     Image.fromarray(np.uint8(255 - 255 * np.pad(np.tri(40), 20))).save(f"{folder}/triangle.png")
+        ...     added = catalogue.add(folder)
+        ...     table = Path(folder, "marks.csv")
+        ...     size = table.write_text("file;motif;date\\ntriangle;triangle;1475\\ncrown;crown;1480")
+        ...     catalogue.update(table)
+        ...     print(catalogue.entry(1)["date"])
+        (1, ('crown',))
+        1475
         """
         table = read_table(metadata)
         with self._store.transaction() as transaction:
@@ -162,14 +271,66 @@ class Catalogue:
             return transaction.set_metadata(rows.items()), unused
 
     def set(self, number: int, **metadata: str | None) -> None:
-        """Set metadata of one entry; None deletes a value."""
+        """Set metadata of one entry.
+
+        Parameters
+        ----------
+        number : int
+            The number of the entry.
+        **metadata
+            The values by column, as texts; None deletes a value.
+
+        Raises
+        ------
+        MetadataError
+            If a value is invalid, or a name cannot be that of a metadata column.
+        CatalogueError
+            If there is no such entry, or the catalogue cannot be written.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from PIL import Image
+        >>> from radoncdt.catalogue import Catalogue
+        >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
+        ...     Image.fromarray(np.uint8(255 - 255 * np.pad(np.tri(40), 20))).save(f"{folder}/triangle.png")
+        ...     added = catalogue.add(folder)
+        ...     catalogue.set(1, motif="triangle", date="c. 1475")
+        ...     print(catalogue.entry(1)["motif"], catalogue.entry(1)["date"])
+        triangle 1475
+        """
         values = parse_values(metadata, f"entry {number}")
         with self._store.transaction() as transaction:
             transaction.check_entries([number])
             transaction.set_metadata([(number, values)])
 
     def remove(self, numbers: Sequence[int]) -> None:
-        """Remove entries. The image files stay where they are."""
+        """Remove entries. The image files stay where they are.
+
+        Parameters
+        ----------
+        numbers : sequence of int
+            The numbers of the entries.
+
+        Raises
+        ------
+        CatalogueError
+            If there is no such entry, or the catalogue cannot be written.
+        TypeError, ValueError
+            If the numbers are not a sequence of positive integers.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from PIL import Image
+        >>> from radoncdt.catalogue import Catalogue
+        >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
+        ...     Image.fromarray(np.uint8(255 - 255 * np.pad(np.tri(40), 20))).save(f"{folder}/triangle.png")
+        ...     added = catalogue.add(folder)
+        ...     catalogue.remove([1])
+        ...     print(len(catalogue))
+        0
+        """
         given = _validation.check_sequence(numbers, "numbers")
         chosen = sorted({_validation.check_count(number, "numbers", 1) for number in given})
         with self._store.transaction() as transaction:
@@ -180,35 +341,168 @@ class Catalogue:
     # ------------------------------------------------------------ contents
 
     def entries(self, where: str | None = None) -> list[dict[str, Any]]:
-        """Return entries with their number, file, size and metadata.
+        """List entries with their number, file, size and metadata.
 
         Parameters
         ----------
         where : str, optional
-            A condition in SQL on the metadata, such as ``motif = 'crown' and date < 1500``.
+            A condition in SQL on the metadata, such as ``motif = 'crown' and date < 1500``. By default all entries are
+            listed.
+
+        Returns
+        -------
+        list of dict
+            One dict per entry, with the keys "entry" (the number), "file", "width_px", "height_px" and "note", and one
+            key per metadata column.
+
+        Raises
+        ------
+        ConditionError
+            If the condition is not valid.
+        CatalogueError
+            If an entry is damaged.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from PIL import Image
+        >>> from radoncdt.catalogue import Catalogue
+        >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
+        ...     for name, symbol in datasets.templates(["shield", "star8"], size=64).items():
+        ...         Image.fromarray(np.uint8(255 * (1 - symbol))).save(f"{folder}/{name}.png")
+        ...     added = catalogue.add(folder)
+        ...     catalogue.set(1, date="1475")
+        ...     catalogue.set(2, date="1520")
+        ...     print([entry["file"] for entry in catalogue.entries("date < 1500")])
+        ['shield.png']
         """
         with self._store.snapshot() as snapshot:
             return list_entries(snapshot, None if where is None else select_entries(snapshot, where))
 
     def entry(self, number: int) -> dict[str, Any]:
-        """Return one entry with its number, file, size and metadata."""
+        """Return one entry with its number, file, size and metadata.
+
+        Parameters
+        ----------
+        number : int
+            The number of the entry.
+
+        Returns
+        -------
+        dict
+            The entry, with the same keys as in `entries`.
+
+        Raises
+        ------
+        CatalogueError
+            If there is no such entry, or it is damaged.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from PIL import Image
+        >>> from radoncdt.catalogue import Catalogue
+        >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
+        ...     Image.fromarray(np.uint8(255 - 255 * np.pad(np.tri(40), 20))).save(f"{folder}/triangle.png")
+        ...     added = catalogue.add(folder)
+        ...     entry = catalogue.entry(1)
+        >>> entry["file"], entry["width_px"], entry["motif"]
+        ('triangle.png', 80, None)
+        """
         with self._store.snapshot() as snapshot:
             snapshot.check_entries([number])
             return list_entries(snapshot, [number])[0]
 
     def failures(self) -> list[tuple[str, str]]:
-        """Return the files that could not be read, each with the reason."""
+        """List the files that could not be read, each with the reason.
+
+        Returns
+        -------
+        list of (file, reason)
+            The names of the files, and the reasons in words.
+
+        Raises
+        ------
+        CatalogueError
+            If the catalogue is damaged.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from PIL import Image
+        >>> from radoncdt.catalogue import Catalogue
+        >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
+        ...     Image.new("L", (4, 40), "white").save(f"{folder}/narrow.png")
+        ...     added = catalogue.add(folder)
+        ...     print(catalogue.failures())
+        [('narrow.png', 'must be at least 8 pixels wide and high, got 4 × 40')]
+        """
         with self._store.snapshot() as snapshot:
             return [(failure.file, failure.reason) for failure in snapshot.failures()]
 
     def thumbnail(self, number: int) -> bytes:
-        """Return a picture of the ink of an entry, a PNG file of at most 256 × 256 pixels."""
+        """Return a picture of the ink of an entry.
+
+        Parameters
+        ----------
+        number : int
+            The number of the entry.
+
+        Returns
+        -------
+        bytes
+            A PNG file of at most 256 × 256 pixels.
+
+        Raises
+        ------
+        CatalogueError
+            If there is no such entry, or it is damaged.
+
+        Examples
+        --------
+        >>> from io import BytesIO
+        >>> from tempfile import TemporaryDirectory
+        >>> from PIL import Image
+        >>> from radoncdt.catalogue import Catalogue
+        >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
+        ...     Image.fromarray(np.uint8(255 - 255 * np.pad(np.tri(40), 20))).save(f"{folder}/triangle.png")
+        ...     added = catalogue.add(folder)
+        ...     print(Image.open(BytesIO(catalogue.thumbnail(1))).size)
+        (80, 80)
+        """
         with self._store.snapshot() as snapshot:
             snapshot.check_entries([number])
             return snapshot.thumbnails([number])[number]
 
     def ink_options(self, number: int) -> dict[str, Any]:
-        """Return the ink options with which an entry was read, without those that were not set."""
+        """Return the ink options with which an entry was read, without those that were not set.
+
+        Parameters
+        ----------
+        number : int
+            The number of the entry.
+
+        Returns
+        -------
+        dict
+            The options by name, see `radoncdt.ink.InkOptions`.
+
+        Raises
+        ------
+        CatalogueError
+            If there is no such entry, or it is damaged.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from PIL import Image
+        >>> from radoncdt.catalogue import Catalogue
+        >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
+        ...     Image.fromarray(np.uint8(255 - 255 * np.pad(np.tri(40), 20))).save(f"{folder}/triangle.png")
+        ...     added = catalogue.add(folder, specks=0)
+        ...     print(catalogue.ink_options(1))
+        {'kind': 'drawing', 'ink': 'auto', 'specks': 0}
+        """
         with self._store.snapshot() as snapshot:
             snapshot.check_entries([number])
             options = asdict(parse_ink_options(snapshot.entries([number])[0].ink))
@@ -221,25 +515,103 @@ class Catalogue:
             return list(snapshot.columns)
 
     def export(self, path: str | os.PathLike[str], *, skip_damaged: bool = False) -> int:
-        """Write all entries to a .csv or .json file, or with descriptors to an .npz file, and return their number.
+        """Write all entries to a .csv or .json file, or with descriptors to an .npz file.
+
+        The method `load` of `radoncdt.Descriptors` reads the .npz file.
 
         Parameters
         ----------
         path : path
-        skip_damaged : bool
+            The file, whose suffix determines the format.
+        skip_damaged : bool, default False
             Whether to skip damaged entries with a warning for each; otherwise the first one raises an error.
+
+        Returns
+        -------
+        int
+            Number of entries that were written.
+
+        Raises
+        ------
+        CatalogueError
+            If the suffix is unknown, the folder does not exist, or an entry is damaged.
+
+        Warns
+        -----
+        DamagedEntryWarning
+            If damaged entries are skipped.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from PIL import Image
+        >>> from radoncdt.catalogue import Catalogue
+        >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
+        ...     Image.fromarray(np.uint8(255 - 255 * np.pad(np.tri(40), 20))).save(f"{folder}/triangle.png")
+        ...     added = catalogue.add(folder)
+        ...     print(catalogue.export(f"{folder}/marks.csv"))
+        ...     print(Path(folder, "marks.csv").read_text().split(",")[:3])
+        1
+        ['entry', 'file', 'width_px']
         """
         with self._store.snapshot() as snapshot:
             return export(snapshot, Path(path), skip_damaged=skip_damaged)
 
     def check(self, *, on_progress: OnProgress | None = None) -> list[Problem]:
-        """Verify every row, and every file that an entry was read from, and return the problems."""
+        """Verify every row, and every file that an entry was read from.
+
+        Parameters
+        ----------
+        on_progress : callable, optional
+            Called as ``on_progress(done, total, task)`` during the work.
+
+        Returns
+        -------
+        list of Problem
+            The problems; empty if there are none.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from PIL import Image
+        >>> from radoncdt.catalogue import Catalogue
+        >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
+        ...     Image.fromarray(np.uint8(255 - 255 * np.pad(np.tri(40), 20))).save(f"{folder}/triangle.png")
+        ...     added = catalogue.add(folder)
+        ...     Path(folder, "triangle.png").unlink()
+        ...     print(catalogue.check())
+        [Problem(entry=1, what='its file no longer exists: triangle.png')]
+        """
         return find_problems(self._store, on_progress)
 
     # ------------------------------------------------------------ search
 
     def open(self) -> StoredIndex:
-        """Load the index into memory; otherwise the first search does."""
+        """Load the index into memory; otherwise the first search does.
+
+        Returns
+        -------
+        StoredIndex
+            The index, which the catalogue keeps. Programs need not use it.
+
+        Raises
+        ------
+        CatalogueError
+            If there are no entries, or one of them is damaged.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from PIL import Image
+        >>> from radoncdt.catalogue import Catalogue
+        >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
+        ...     Image.fromarray(np.uint8(255 - 255 * np.pad(np.tri(40), 20))).save(f"{folder}/triangle.png")
+        ...     added = catalogue.add(folder)
+        ...     print(catalogue.open().numbers)
+        [1]
+        """
         with self._open_index() as (_, index):
             return index
 
@@ -280,13 +652,16 @@ class Catalogue:
         Searches need this for p-values. It takes 0.1 to 0.2 seconds per mark, and is outdated once half of the entries
         have changed. It is stored if the catalogue was opened for writing, otherwise kept until that is closed.
 
+        If the best matches of m such marks have the prominences t_1, …, t_m, the p-value of a match is
+        (1 + number of t_i ≥ its prominence) / (m + 1).
+
         Parameters
         ----------
         n_marks : int, optional
             The number of entries to redraw and search for, at least 20. The default is 200, or as many as for the
             present calibration, if these were more.
-        n_jobs : int
-            Number of threads; −1 means one per core.
+        n_jobs : int or None, default -1
+            Number of threads, as in scikit-learn; −1 means one per core.
         on_progress : callable, optional
             Called as ``on_progress(done, total, task)`` during the work.
 
@@ -300,6 +675,19 @@ class Catalogue:
         ------
         CatalogueError
             If there are fewer than 30 entries.
+        TypeError, ValueError
+            If `n_marks` is not an integer of at least 20.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from radoncdt.catalogue import Catalogue
+        >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
+        ...     if catalogue.can_be_calibrated:
+        ...         n_marks = catalogue.calibrate()
+        ...     else:
+        ...         print(f"{len(catalogue)} entries are too few")
+        0 entries are too few
         """
         if n_marks is None:
             with self._store.snapshot() as snapshot:
@@ -325,32 +713,70 @@ class Catalogue:
         n_jobs: int | None = -1,
         **ink: Any,
     ) -> search.SearchResult:
-        """Return the entries that best match an image, up to a plausible affine map.
+        """Search for the entries that best match an image, up to a plausible affine map.
 
         A search never changes the file. Matches have p-values if the catalogue is calibrated, see `calibrate`, and no
         map has a price.
 
         Parameters
         ----------
-        image : path, or array
+        image : path or array
             An image file, or an array as in `radoncdt.ink.find_ink`.
-        top : int
+        top : int, default 10
             The number of matches.
         where : str, optional
             A condition in SQL on the metadata, such as ``motif = 'crown' and date < 1500``.
-        limits : Plausible
+        limits : Plausible, default DEFAULT_LIMITS
             The plausible maps from the image to an entry. By default the scale factors differ by a factor of at most
             4, the shear is at most 60°, and mirror images are admitted.
-        prior : {"any", "upright", "photograph"}, MapPrior, or (aspect, rotation)
+        prior : {"any", "upright", "photograph"}, MapPrior, or (aspect, rotation), default "any"
             Which of the plausible maps are likely. The price of the map is added to the squared distance, and so
             becomes part of the score. By default no map has a price. Searches with a prior have no p-values, because
             `calibrate` admits any map at no price.
         size_mm : (width, height), optional
             The size of the mark in the image. Entries of known size must have the same size within a quarter.
-        n_jobs : int
-            Number of threads; −1 means one per core.
+        n_jobs : int or None, default -1
+            Number of threads, as in scikit-learn; −1 means one per core.
         **ink
             Options of `radoncdt.ink.InkOptions`.
+
+        Returns
+        -------
+        SearchResult
+            The matches, the best one first, with the number of entries that were searched.
+
+        Raises
+        ------
+        CatalogueError
+            If there are no entries, or one of them is damaged.
+        ConditionError
+            If the condition is not valid.
+        InkError
+            If the image cannot be read, or has no ink.
+        TypeError, ValueError
+            If an argument has the wrong type or is out of its range.
+
+        Warns
+        -----
+        UserWarning
+            If very little or most of the image is ink, as happens if the kind of ink is wrong.
+
+        See Also
+        --------
+        radoncdt.register : The map from one measure to another.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from PIL import Image
+        >>> from radoncdt.catalogue import Catalogue
+        >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
+        ...     for name, symbol in datasets.templates(["shield", "star8"], size=64).items():
+        ...         Image.fromarray(np.uint8(255 * (1 - symbol))).save(f"{folder}/{name}.png")
+        ...     added = catalogue.add(folder)
+        ...     found = catalogue.search(np.rot90(1 - symbol), top=1)
+        >>> [(match.rank, match.file) for match in found.matches]
+        [(1, 'star8.png')]
         """
         _validation.check_count(top, "top", 1)
         _validation.check_instance(limits, "limits", Plausible)

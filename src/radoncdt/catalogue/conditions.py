@@ -18,7 +18,33 @@ __all__ = ["ConditionError", "select_entries"]
 
 
 class ConditionError(ArgumentValueError, CatalogueError):
-    """The argument `where` is not a valid condition on the metadata."""
+    """The argument `where` is not a valid condition on the metadata.
+
+    The message names the reason and the columns. It is raised if the text is not a condition in SQL, names an unknown
+    column, or does anything but compare metadata.
+
+    Parameters
+    ----------
+    argument : str
+        The name of the argument, "where".
+    problem : str
+        The rest of the message.
+
+    See Also
+    --------
+    Catalogue : The catalogue, whose entries can be selected by conditions.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from radoncdt.catalogue import Catalogue, ConditionError
+    >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
+    ...     try:
+    ...         catalogue.entries("motive = 'crown'")
+    ...     except ConditionError as error:
+    ...         print(error.argument)
+    where
+    """
 
 
 _READABLE = {"entries": frozenset({"id", "file", "note"}), "metadata": None}

@@ -14,7 +14,21 @@ TICK = 1000  # SQLite VM steps between two checks of a step limit
 
 
 class CatalogueError(ValueError):
-    """A catalogue cannot be read or changed. The message names the file and gives the reason."""
+    """A catalogue cannot be read or changed. The message names the file and gives the reason.
+
+    See Also
+    --------
+    Catalogue : The catalogue, whose methods raise this error.
+
+    Examples
+    --------
+    >>> from radoncdt.catalogue import Catalogue, CatalogueError
+    >>> try:
+    ...     Catalogue("missing.db")
+    ... except CatalogueError as error:
+    ...     print(error)
+    missing.db: there is no such catalogue
+    """
 
 
 def connect(path: Path, *, create: bool = False, write: bool = False) -> sqlite3.Connection:

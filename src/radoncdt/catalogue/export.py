@@ -19,7 +19,21 @@ __all__ = ["DamagedEntryWarning", "export", "format_csv", "list_entries"]
 
 
 class DamagedEntryWarning(UserWarning):
-    """A damaged entry was skipped. The message names the entry and gives the reason."""
+    """A damaged entry was skipped. The message names the entry and gives the reason.
+
+    See Also
+    --------
+    Catalogue : The catalogue, which skips damaged entries in an export on request.
+
+    Examples
+    --------
+    Turn the warning into an error:
+
+    >>> import warnings
+    >>> from radoncdt.catalogue import DamagedEntryWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", DamagedEntryWarning)
+    """
 
 
 def list_entries(snapshot: Snapshot, numbers: Iterable[int] | None = None) -> list[dict[str, Any]]:

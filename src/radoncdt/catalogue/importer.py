@@ -21,17 +21,37 @@ BATCH_SIZE, BATCH_SECONDS = 256, 2.0  # images are stored after this many, or af
 
 
 class Added(NamedTuple):
-    """The numbers of images that were added, known and refused."""
+    """The numbers of images that were added, known and refused: the result of `Catalogue.add`.
+
+    Parameters
+    ----------
+    added : int
+        Number of images that were added.
+    known : int
+        Number of images whose content was already in the catalogue, or that occur twice.
+    failures : tuple of (file, hash, reason)
+        Images that could not be read, as named tuples with the `reason`.
+    unused : tuple of str, default ()
+        Names in the metadata table that do not belong to any image.
+    different_options : int, default 0
+        Number of known images that had been read with different ink options. They stay as they are.
+
+    See Also
+    --------
+    Catalogue : The catalogue to which images are added.
+
+    Examples
+    --------
+    >>> from radoncdt.catalogue import Added
+    >>> Added(added=12, known=3, failures=()).added
+    12
+    """
 
     added: int
     known: int
-    """Images whose content was already in the catalogue, or that occur twice."""
     failures: tuple[Failure, ...]
-    """Images that could not be read, each with the reason."""
     unused: tuple[str, ...] = ()
-    """Names in the metadata table that do not belong to any image."""
     different_options: int = 0
-    """Known images that had been read with different ink options. They stay as they are."""
 
 
 class Import:

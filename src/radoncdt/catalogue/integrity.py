@@ -26,10 +26,28 @@ _ADVICE = "searches work without them, and the next added or removed entry resto
 
 
 class Problem(NamedTuple):
-    """Something that is wrong with a catalogue."""
+    """Something that is wrong with a catalogue, as `Catalogue.check` finds it.
+
+    Parameters
+    ----------
+    entry : int or None
+        The number of the entry, None if the problem concerns the whole catalogue.
+    what : str
+        The problem in words.
+
+    See Also
+    --------
+    Catalogue : The catalogue, which can be checked.
+
+    Examples
+    --------
+    >>> from radoncdt.catalogue import Problem
+    >>> problem = Problem(3, "its file no longer exists: crown.png")
+    >>> problem.entry, problem.what
+    (3, 'its file no longer exists: crown.png')
+    """
 
     entry: int | None
-    """The number of the entry, None if the problem concerns the whole catalogue."""
     what: str
 
 

@@ -38,7 +38,26 @@ _FILE = "file"  # the column that names the image of a row
 
 
 class MetadataError(ValueError):
-    """Metadata are invalid. The message names the file, the line and the column."""
+    """Metadata are invalid. The message names the file, the line and the column.
+
+    See Also
+    --------
+    Catalogue : The catalogue, whose entries have metadata.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from radoncdt.catalogue import Catalogue, MetadataError
+    >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
+    ...     table = Path(folder, "marks.csv")
+    ...     size = table.write_text("file,date\\ncrown.png,old")
+    ...     try:
+    ...         catalogue.update(table)
+    ...     except MetadataError as error:
+    ...         print(str(error).removeprefix(f"{table}, "))
+    line 2: date must be a year, such as 1475, c. 1475, 1475-03-01 or 1470-1480 (the first is stored), got 'old'
+    """
 
 
 class _Column(NamedTuple):

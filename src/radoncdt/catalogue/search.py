@@ -56,7 +56,10 @@ __all__ = [
 _Numbers = NDArray[np.int64]
 
 DEFAULT_LIMITS = Plausible(max_aspect=4.0, max_shear=60.0)
-"""The maps that a search admits by default. Photographs are not more oblique."""
+"""The maps that a search admits by default; photographs are not more oblique.
+
+The scale factors differ by a factor of at most 4, and the shear is at most 60°.
+"""
 
 N_NEAREST = 11  # entries of the median score; a few entries of the same mark do not change the median of 11 scores
 MIN_FITTED = 20  # nearest entries whose lines are fitted at least; the best of them is nearly always the best of all
@@ -95,41 +98,104 @@ class SearchOptions(NamedTuple):
 
 
 class Match(NamedTuple):
-    """An entry that was found."""
+    """An entry that was found, and the map that leads to it.
+
+    Parameters
+    ----------
+    rank : int
+        The place among the matches, from 1.
+    entry : int
+        The number of the entry.
+    file : str
+        The name of the image file of the entry.
+    score : float
+        The score by which matches are sorted: the misfit plus a quarter of the distance.
+    distance : float
+        Distance of the descriptors: 0 for copies, about 0.15 for unrelated marks. With a prior, it is the square root
+        of the squared distance plus the price of the map.
+    misfit : float
+        Mean distance of the lines, in standard deviations of the mark.
+    p_value : float or None
+        How often a catalogue without this mark would yield a best match at least as prominent. None if the catalogue is
+        not calibrated for the search, or if plausible maps lead to fewer than 11 entries.
+    registration : Registration
+        The map from the ink of the query to the ink of the entry.
+    metadata : dict
+        The metadata of the entry by column, without missing values.
+
+    See Also
+    --------
+    SearchResult : All matches of a query.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from PIL import Image
+    >>> from radoncdt.catalogue import Catalogue
+    >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
+    ...     for name, symbol in datasets.templates(["shield", "star8"], size=64).items():
+    ...         Image.fromarray(np.uint8(255 * (1 - symbol))).save(f"{folder}/{name}.png")
+    ...     added = catalogue.add(folder)
+    ...     match = catalogue.search(f"{folder}/star8.png").matches[0]
+    >>> match.rank, match.file, match.p_value
+    (1, 'star8.png', None)
+    """
 
     rank: int
     entry: int
-    """The number of the entry."""
     file: str
     score: float
-    """The score by which matches are sorted: the misfit plus a quarter of the distance."""
     distance: float
-    """Distance of the descriptors: 0 for copies, about 0.15 for unrelated marks. With a prior, it is the square root of
-    the squared distance plus the price of the map."""
     misfit: float
-    """Mean distance of the lines, in standard deviations of the mark."""
     p_value: float | None
-    """How often a catalogue without this mark would yield a best match at least as prominent. None if the catalogue is
-    not calibrated for the search, or if plausible maps lead to fewer than 11 entries."""
     registration: Registration
-    """The map from the ink of the query to the ink of the entry."""
     metadata: dict[str, Any]
 
 
 class SearchResult(NamedTuple):
-    """The matches of a query."""
+    """The matches of a query: the result of `Catalogue.search`.
+
+    Parameters
+    ----------
+    query : Query
+        The image that is searched for, with its `name`, its `file` (None for an array) and its `ink`.
+    matches : tuple of Match
+        The entries that match best, the best one first.
+    searched : int
+        Number of entries that the conditions admitted.
+    compared : int
+        Number of entries whose descriptors were compared with the query; the others cannot be among the nearest.
+    thumbnails : dict of int to bytes
+        The thumbnail of each match by the number of its entry, a PNG file.
+    calibrated : bool
+        Whether the catalogue is calibrated for the search. If not, as for every search with a prior, the matches have
+        no p-values.
+
+    See Also
+    --------
+    Match : One entry that was found.
+    Catalogue : The catalogue, which can be searched.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from PIL import Image
+    >>> from radoncdt.catalogue import Catalogue
+    >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
+    ...     for name, symbol in datasets.templates(["shield", "star8"], size=64).items():
+    ...         Image.fromarray(np.uint8(255 * (1 - symbol))).save(f"{folder}/{name}.png")
+    ...     added = catalogue.add(folder)
+    ...     found = catalogue.search(1 - symbol)
+    >>> found.query.name, found.matches[0].file, found.searched, found.calibrated
+    ('image', 'star8.png', 2, False)
+    """
 
     query: Query
     matches: tuple[Match, ...]
     searched: int
-    """Number of entries that the conditions admitted."""
     compared: int
-    """Number of entries whose descriptors were compared with the query; the others cannot be among the nearest."""
     thumbnails: dict[int, bytes]
-    """The thumbnail of each match by the number of its entry, a PNG file."""
     calibrated: bool
-    """Whether the catalogue is calibrated for the search. If not, as for every search with a prior, the matches have no
-    p-values."""
 
     def __repr__(self) -> str:
         return f"SearchResult({self.query.name!r}: {len(self.matches)} matches among {self.searched:,} entries)"

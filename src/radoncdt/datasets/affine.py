@@ -23,12 +23,28 @@ MAX_LOSS = 0.01
 
 
 class AffineMaps(NamedTuple):
-    """Maps x ↦ Ax + y in pixels from the centre of the image, x to the right and y up."""
+    """Affine maps x ↦ Ax + y in pixels from the centre of the image, x to the right and y up.
+
+    Parameters
+    ----------
+    matrices : float64 array (n, 2, 2)
+        The matrices A.
+    shifts : float64 array (n, 2)
+        The vectors y.
+
+    See Also
+    --------
+    AffineDistribution : The distribution from which random maps are drawn.
+
+    Examples
+    --------
+    >>> maps = datasets.AffineDistribution(shift=5, whole_pixels=True).maps(2, rng=0)
+    >>> maps.matrices.shape, maps.shifts.shape
+    ((2, 2, 2), (2, 2))
+    """
 
     matrices: Floats
-    """The matrices A, (n, 2, 2)."""
     shifts: Floats
-    """The vectors y, (n, 2)."""
 
 
 def _from_0_to(most: float) -> Callable[[float], bool]:
@@ -37,39 +53,48 @@ def _from_0_to(most: float) -> Callable[[float], bool]:
 
 @dataclass(frozen=True, kw_only=True)
 class AffineDistribution:
-    """A distribution of maps x ↦ Ax + y about the centre of the image. All parameters are uniform and independent.
+    """Distribution of maps x ↦ Ax + y about the centre of the image, with uniform and independent parameters.
 
-    A is the product of the steps in `order`, which act one after the other. The shift y comes last. By default, every
-    map is the identity.
+    A is the product of the steps in ``order``, which act one after the other. The shift y comes last. By default, every
+    map is the identity. `NARROW` and `WIDE` are the distributions of the paper.
 
     Parameters
     ----------
-    scale : (low, high)
+    scale : (low, high), default (1.0, 1.0)
         Bounds of the scale factors.
-    isotropic : bool
+    isotropic : bool, default True
         Whether x and y share one scale factor. If not, each has its own.
-    mirror : bool
+    mirror : bool, default False
         Whether half of the maps begin with the reflection x ↦ −x.
-    rotation : float
+    rotation : float, default 0.0
         Angles are between −rotation and +rotation, in degrees, counter-clockwise.
-    shear : float
+    shear : float, default 0.0
         The angles α of x ↦ x + y·tan α and of y ↦ y + x·tan α are between −shear and +shear, in degrees. They are
         drawn independently.
-    whole_degrees : bool
+    whole_degrees : bool, default False
         Whether angles of shear are integers. All integers from −shear to +shear are equally likely.
-    shift : float
+    shift : float, default 0.0
         Both components of y are between −shift and +shift, in pixels.
-    whole_pixels : bool
+    whole_pixels : bool, default False
         Whether shifts are integers. All integers from −shift to +shift are equally likely.
-    circular : bool
+    circular : bool, default False
         Whether pixels that the shift moves off the canvas re-enter on the opposite side. Pixels that A moves off the
         canvas are lost.
-    order : sequence of str
+    order : sequence of str, default ("scale", "rotate", "shear_x", "shear_y")
         The steps "scale", "rotate", "shear_x", "shear_y" in some order.
-    fit_canvas : bool
+    fit_canvas : bool, default False
         Whether x and y shrink after a rotation or a shear, each by its own factor, so that the image of a square canvas
         fits into the canvas again. Image libraries that enlarge the canvas to hold the result, and then resize the
         result to the original size, do this.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a parameter has the wrong type or is out of its range.
+
+    See Also
+    --------
+    random_affine : Move images by random maps.
 
     Examples
     --------
@@ -108,7 +133,27 @@ class AffineDistribution:
             raise ArgumentValueError("order", f"must contain each of {', '.join(STEPS)} once, got {self.order!r}")
 
     def maps(self, n: int, rng: Seed) -> AffineMaps:
-        """Draw n maps. The first maps from a generator in the same state do not depend on n."""
+        """Draw random maps.
+
+        Parameters
+        ----------
+        n : int
+            Number of maps.
+        rng : numpy Generator or int
+            The random generator, or the seed of a new one.
+
+        Returns
+        -------
+        AffineMaps
+            The maps: `matrices` (n, 2, 2) and `shifts` (n, 2). The first maps from a generator in the same state do not
+            depend on n.
+
+        Examples
+        --------
+        >>> matrices, shifts = datasets.AffineDistribution(rotation=90).maps(3, rng=0)
+        >>> np.allclose(np.linalg.det(matrices), 1), shifts.shape
+        (True, (3, 2))
+        """
         n = _validation.check_count(n, "n", 0, _validation.MAX_IMAGES)
         scale_x, scale_y, turn, shear_x, shear_y, x, y, mirror = make_generator(rng).random((n, 8)).T
         low, high = self.scale
@@ -174,20 +219,34 @@ def random_affine(images: ArrayLike, distribution: AffineDistribution, rng: Seed
     Parameters
     ----------
     images : array (n, H, W)
+        The images, with any finite values.
     distribution : AffineDistribution
+        The distribution of the maps.
     rng : numpy Generator or int
         The random generator, or the seed of a new one.
 
     Returns
     -------
     images : float array (n, H, W)
+        The moved images: float64 if the images are float64, and float32 otherwise.
     maps : AffineMaps
         The maps that were drawn: `maps.matrices` (n, 2, 2) and `maps.shifts` (n, 2).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `images` is not a stack of finite numbers, or another argument has the wrong type.
 
     Warns
     -----
     UserWarning
         If an image loses more than 1 % of its ink beyond the canvas.
+
+    See Also
+    --------
+    academic : Random affine copies of the paper's symbols.
+    lin_mnist : Random affine copies of digits.
+    radoncdt.push_forward : Move one measure by a given map; the mass is preserved.
 
     Examples
     --------

@@ -25,10 +25,10 @@ NARROW = AffineDistribution(
     whole_pixels=True,
     circular=True,
 )
-"""The maps of the paper's Table 2."""
+"""The distribution of the maps of the paper's Table 2."""
 
 WIDE = replace(NARROW, scale=(0.75, 1.25), rotation=float(np.rad2deg(1.0)), shift=15)
-"""The maps of the paper's Tables 3 and 4."""
+"""The distribution of the maps of the paper's Tables 3 and 4."""
 
 
 def academic(
@@ -42,30 +42,59 @@ def academic(
     line_width: float = 4.0,
     canvas: int = 256,
 ) -> tuple[Image, NDArray[np.str_], AffineMaps]:
-    """Make random affine copies of drawn symbols, n per class, class after class (Fig. 2 of the paper).
+    """Make random affine copies of drawn symbols, n per class, class after class.
+
+    The default symbols and maps are those of the paper's academic data set (Fig. 2 of [1]_).
 
     Parameters
     ----------
     n : int
         Number of images per class.
     rng : numpy Generator or int
-    classes : sequence of str
-        Names of `templates`. The default is the three of the paper.
-    distribution : AffineDistribution
+        The random generator, or the seed of a new one.
+    classes : sequence of str, default ("circle-star1", "square-star4", "shield-triangle")
+        Names in `TEMPLATES` or `SHAPES`. The default is the three of the paper.
+    distribution : AffineDistribution, default WIDE
         The distribution of the maps: `NARROW` for Table 2, `WIDE` for Tables 3 and 4, or your own.
     n_maps : int, optional
         Number of maps to draw; image i of every class is moved by map i mod n_maps. By default every image has its own
         map.
-    size, line_width, canvas
-        See `templates`.
+    size : int, default 128
+        Side of the frame in which a symbol is drawn, in pixels.
+    line_width : float, default 4.0
+        Width of the lines, in pixels.
+    canvas : int, default 256
+        Side of the images, in pixels, with the frame in the middle.
 
     Returns
     -------
     images : float32 array (len(classes)·n, canvas, canvas)
-        The first k images of a class are the same for every n ≥ k.
-    labels : array of str
+        The images. The first k images of a class are the same for every n ≥ k.
+    labels : array of str (len(classes)·n,)
+        The name of the symbol in each image.
     maps : AffineMaps
         One map per image.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument has the wrong type, a name is unknown, or a number is out of its range.
+
+    Warns
+    -----
+    UserWarning
+        If an image loses more than 1 % of its ink beyond the canvas.
+
+    See Also
+    --------
+    templates : Draw the symbols themselves.
+    lin_mnist : Random affine copies of digits.
+    few_shot : Copies that are also bent and salted.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert and J. Bresch, "Max-Normalized Radon Cumulative Distribution Transform for Limited
+       Data Classification", SSVM 2025, arXiv:2411.16282.
 
     Examples
     --------
@@ -90,7 +119,9 @@ def lin_mnist(
     canvas: int = 56,
     mnist: Mnist | None = None,
 ) -> tuple[Image, NDArray[np.int64], AffineMaps]:
-    """Make random affine copies of the first n images of each digit in MNIST's order (LinMNIST, Fig. 3 of the paper).
+    """Make random affine copies of the first n images of each digit in MNIST's order.
+
+    This is the paper's data set LinMNIST (Fig. 3 of [1]_).
 
     Parameters
     ----------
@@ -98,24 +129,59 @@ def lin_mnist(
         The classes.
     n : int
         Number of images per class.
-    rng, distribution, n_maps
-        See `academic`. The paper's experiments use 10 maps for all images.
-    canvas : int
-        Side of the images, with the digit of 28 × 28 pixels in the middle.
+    rng : numpy Generator or int
+        The random generator, or the seed of a new one.
+    distribution : AffineDistribution, default WIDE
+        The distribution of the maps: `NARROW` for Table 2, `WIDE` for Table 4, or your own.
+    n_maps : int, optional
+        Number of maps to draw; image i of every class is moved by map i mod n_maps. By default every image has its own
+        map. The paper's experiments use 10 maps for all images.
+    canvas : int, default 56
+        Side of the images, in pixels, with the digit of 28 × 28 pixels in the middle.
     mnist : Mnist, optional
         The digits. The default is the result of `load_mnist`.
 
     Returns
     -------
     images : float32 array (len(digits)·n, canvas, canvas)
-        Each image is divided by its largest value. The first k images of a class are the same for every n ≥ k.
-    labels : array of int
+        The images, each divided by its largest value. The first k images of a class are the same for every n ≥ k.
+    labels : array of int (len(digits)·n,)
+        The digit in each image.
     maps : AffineMaps
         One map per image.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument has the wrong type or is out of its range, or if there are fewer than n images of a digit.
+
+    Warns
+    -----
+    UserWarning
+        If an image loses more than 1 % of its ink beyond the canvas.
+
+    See Also
+    --------
+    load_mnist : Load the digits.
+    academic : Random affine copies of drawn symbols.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert and J. Bresch, "Max-Normalized Radon Cumulative Distribution Transform for Limited
+       Data Classification", SSVM 2025, arXiv:2411.16282.
+
     Examples
     --------
-    >>> images, labels, maps = datasets.lin_mnist([1, 5, 7], 50, rng=0, n_maps=10)  # doctest: +SKIP
+    The class `Mnist` also holds other images of 28 × 28 pixels:
+
+    >>> ones = np.zeros((4, 28, 28), np.uint8)
+    >>> ones[:, 4:24, 12:16] = 255
+    >>> mnist = datasets.Mnist(ones, np.ones(4, np.uint8), "drawn here")
+    >>> images, labels, maps = datasets.lin_mnist([1], 4, rng=0, n_maps=2, mnist=mnist)
+    >>> images.shape, labels.tolist()
+    ((4, 56, 56), [1, 1, 1, 1])
+    >>> bool((maps.matrices[0] == maps.matrices[2]).all())
+    True
     """
     mnist = choose_mnist(mnist)
     n = _validation.check_count(n, "n", 1, _validation.MAX_IMAGES)

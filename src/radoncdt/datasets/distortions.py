@@ -28,18 +28,40 @@ def elastic(
 ) -> NDArray[Any]:
     """Bend images by waves: I'(j, k) = I(j + a_y cos(2π f_y k/W), k + a_x sin(2π f_x j/H)).
 
-    Rows j and columns k count from 1, as in the authors' code. The image is continued periodically and interpolated
-    bilinearly.
+    Rows j and columns k count from 1, as in the code of the authors' study of robustness [1]_. The image is continued
+    periodically and interpolated bilinearly. The amplitudes and frequencies of each image are drawn uniformly.
 
     Parameters
     ----------
     images : array (n, H, W)
+        The images.
     rng : numpy Generator or int
-    amplitude : (low, high)
+        The random generator, or the seed of a new one.
+    amplitude : (low, high), default (2.5, 7.5)
         Bounds of a_x and a_y, in pixels.
-    frequency : (low, high)
+    frequency : (low, high), default (0.5, 2.0)
         Bounds of f_x and f_y, in waves per image. Unless the number of waves is an integer, the bent image is
         discontinuous at its border.
+
+    Returns
+    -------
+    float array (n, H, W)
+        The bent images: float64 if the images are float64, and float32 otherwise.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `images` is not a stack of finite numbers, or a pair is not 0 ≤ low ≤ high.
+
+    See Also
+    --------
+    random_affine : Move images by random affine maps.
+    few_shot : The data sets of the study.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert and J. Bresch, "Normalized Radon Cumulative Distribution Transforms for Invariance
+       and Robustness in Optimal Transport Based Image Classification", arXiv:2506.08761.
 
     Examples
     --------
@@ -55,16 +77,41 @@ def elastic(
 
 
 def salt(images: ArrayLike, rng: Seed, *, dots: tuple[int, int] = (4, 7), diameter: Pair = (3.0, 3.0)) -> NDArray[Any]:
-    """Scatter white discs.
+    """Scatter white discs over images.
+
+    This is a distortion of the authors' study of robustness [1]_. White is the largest value of the image, or 1 if the
+    image is empty. The discs lie within the image and may overlap.
 
     Parameters
     ----------
     images : array (n, H, W)
+        The images, white on black.
     rng : numpy Generator or int
-    dots : (least, most)
+        The random generator, or the seed of a new one.
+    dots : (least, most), default (4, 7)
         Number of discs per image. All numbers from least to most are equally likely.
-    diameter : (low, high)
-        Diameter in pixels. Discs lie within the image.
+    diameter : (low, high), default (3.0, 3.0)
+        Bounds of the diameter, in pixels.
+
+    Returns
+    -------
+    float array (n, H, W)
+        The salted images: float64 if the images are float64, and float32 otherwise.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `images` is not a stack of finite numbers, or a pair is not 0 ≤ low ≤ high.
+
+    See Also
+    --------
+    sticks : Scatter white sticks.
+    bars : Cut black bars.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert and J. Bresch, "Normalized Radon Cumulative Distribution Transforms for Invariance
+       and Robustness in Optimal Transport Based Image Classification", arXiv:2506.08761.
 
     Examples
     --------
@@ -83,16 +130,40 @@ def salt(images: ArrayLike, rng: Seed, *, dots: tuple[int, int] = (4, 7), diamet
 
 
 def bars(images: ArrayLike, rng: Seed, *, bars: tuple[int, int] = (2, 5), width: Pair = (2.0, 2.0)) -> NDArray[Any]:
-    """Cut vertical black bars through the whole height.
+    """Cut vertical black bars through the whole height of images.
+
+    This is a distortion of the authors' study of robustness [1]_. Bars lie within the image and may overlap.
 
     Parameters
     ----------
     images : array (n, H, W)
+        The images, white on black.
     rng : numpy Generator or int
-    bars : (least, most)
+        The random generator, or the seed of a new one.
+    bars : (least, most), default (2, 5)
         Number of bars per image. All numbers from least to most are equally likely.
-    width : (low, high)
-        Width in pixels. Bars lie within the image.
+    width : (low, high), default (2.0, 2.0)
+        Bounds of the width of a bar, in pixels.
+
+    Returns
+    -------
+    float array (n, H, W)
+        The cut images: float64 if the images are float64, and float32 otherwise.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `images` is not a stack of finite numbers, or a pair is not 0 ≤ low ≤ high.
+
+    See Also
+    --------
+    salt : Scatter white discs.
+    sticks : Scatter white sticks.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert and J. Bresch, "Normalized Radon Cumulative Distribution Transforms for Invariance
+       and Robustness in Optimal Transport Based Image Classification", arXiv:2506.08761.
 
     Examples
     --------
@@ -118,17 +189,44 @@ def sticks(
     length: Pair = (16.0, 32.0),
     width: Pair = (2.0, 2.0),
 ) -> NDArray[Any]:
-    """Scatter white sticks. Each is vertical, horizontal or along one of the diagonals.
+    """Scatter white sticks over images, each vertical, horizontal or along one of the diagonals.
+
+    This is a distortion of the authors' study of robustness [1]_. White is the largest value of the image, or 1 if the
+    image is empty. Sticks lie within the image and may overlap. Their ends are round.
 
     Parameters
     ----------
     images : array (n, H, W)
+        The images, white on black.
     rng : numpy Generator or int
-    sticks : (least, most)
+        The random generator, or the seed of a new one.
+    sticks : (least, most), default (10, 15)
         Number of sticks per image. All numbers from least to most are equally likely.
-    length, width : (low, high)
-        Length and width in pixels. The authors' lengths are 1/8 to 1/4 of half the side: 16 to 32 pixels for images of
-        256 pixels. Sticks lie within the image. Their ends are round.
+    length : (low, high), default (16.0, 32.0)
+        Bounds of the length, in pixels. The authors' lengths are 1/8 to 1/4 of half the side: 16 to 32 pixels for
+        images of 256 pixels.
+    width : (low, high), default (2.0, 2.0)
+        Bounds of the width, in pixels.
+
+    Returns
+    -------
+    float array (n, H, W)
+        The images with sticks: float64 if the images are float64, and float32 otherwise.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `images` is not a stack of finite numbers, or a pair is not 0 ≤ low ≤ high.
+
+    See Also
+    --------
+    salt : Scatter white discs.
+    bars : Cut black bars.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert and J. Bresch, "Normalized Radon Cumulative Distribution Transforms for Invariance
+       and Robustness in Optimal Transport Based Image Classification", arXiv:2506.08761.
 
     Examples
     --------

@@ -47,7 +47,12 @@ FEW_SHOT = {
     "all": Distortion(_GENTLE, amplitude=(2.5, 7.5), dots=(4, 7)),
     "linmnist10": Distortion(replace(_GENTLE, shear=0)),
 }
-"""The data sets of `few_shot`: four of the twelve symbols, and one of the ten digits."""
+"""How the images of each data set of `few_shot` are distorted, by its name.
+
+Four data sets consist of the twelve symbols, and one of the ten digits. Each value holds the distribution `maps` of the
+affine maps, the bounds of the `amplitude` of `elastic`, and those of the number of `dots` of `salt`; the last two are
+None if images are not bent or not salted.
+"""
 
 
 def few_shot(
@@ -62,11 +67,12 @@ def few_shot(
 ) -> tuple[Image, NDArray[Any]]:
     """Make a data set of the authors' study of robustness: n images per class, class after class.
 
-    "aff", "elastic", "salt" and "all" consist of the twelve symbols of `templates` on a canvas of 256 pixels.
+    The study is described in [1]_. "aff", "elastic", "salt" and "all" consist of the twelve symbols of `templates` on a
+    canvas of 256 pixels.
     "linmnist10" consists of the first n images of each digit in MNIST's order. Pixels of a digit below 0.666 of its
     largest value are set to 0. Then it is enlarged bilinearly to 56 pixels and put on a canvas of 128. Every image is
     bent, then moved, then salted, with its own random parameters. Shifts are circular. Pixels that a matrix moves off
-    the canvas are lost.
+    the canvas are lost. `FEW_SHOT` holds the distributions.
 
     ============ ========================================================= ================ ==================
     name         scale of x and of y, rotation, shear, shift               amplitude        dots, 3 pixels wide
@@ -81,13 +87,15 @@ def few_shot(
     Parameters
     ----------
     name : {"aff", "elastic", "salt", "all", "linmnist10"}
+        The data set.
     n : int
         Number of images per class. The authors use 100 per symbol and 500 per digit.
     rng : numpy Generator or int
-    classes : sequence, optional
+        The random generator, or the seed of a new one.
+    classes : sequence of str or int, optional
         Names of `templates`, or digits. The default is all twelve symbols or all ten digits.
     amplitude : (low, high), optional
-        Amplitudes of `elastic`. The default is given in the table.
+        Amplitudes of `elastic`, in pixels. The default is given in the table.
     dots : (least, most), optional
         Numbers of dots of `salt`. The default is given in the table.
     mnist : Mnist, optional
@@ -96,8 +104,27 @@ def few_shot(
     Returns
     -------
     images : float32 array (len(classes)·n, H, W)
-        The first k images of a class are the same for every n ≥ k. The maps do not depend on `amplitude` and `dots`.
-    labels : array of str or int
+        The images. The first k images of a class are the same for every n ≥ k. The maps do not depend on `amplitude`
+        and `dots`.
+    labels : array of str or int (len(classes)·n,)
+        The class of each image.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument has the wrong type, a name is unknown, a number is out of its range, or there are fewer than n
+        images of a digit.
+
+    See Also
+    --------
+    academic : Affine copies without other distortions.
+    elastic : Bend images by waves.
+    salt : Scatter white discs.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert and J. Bresch, "Normalized Radon Cumulative Distribution Transforms for Invariance
+       and Robustness in Optimal Transport Based Image Classification", arXiv:2506.08761.
 
     Examples
     --------

@@ -28,16 +28,39 @@ _CAPITALS = [chr(code) for code in range(ord("A"), ord("Z") + 1)]
 
 @dataclass(frozen=True)
 class Font:
-    """A face of a font file."""
+    """A face of a font file.
+
+    Parameters
+    ----------
+    path : Path
+        The font file.
+    index : int
+        The number of the face in the file; files other than collections have only face 0.
+    family : str
+        The name of the family, such as "DejaVu Sans".
+    style : str
+        The name of the style, such as "Bold".
+
+    See Also
+    --------
+    list_fonts : List the fonts at hand.
+    read_font : Read the names of a font file.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> datasets.Font(Path("DejaVuSans-Bold.ttf"), 0, "DejaVu Sans", "Bold").name
+    'DejaVu Sans Bold'
+    """
 
     path: Path
     index: int
-    """The number of the face in the file; files other than collections have only face 0."""
     family: str
     style: str
 
     @property
     def name(self) -> str:
+        """The family and the style, such as "DejaVu Sans Bold"."""
         return f"{self.family} {self.style}"
 
 
@@ -48,12 +71,22 @@ def read_font(path: str | os.PathLike[str], index: int = 0) -> Font:
     ----------
     path : path
         A file that Pillow can read, such as .ttf, .otf or .ttc.
-    index : int
+    index : int, default 0
         The face in a collection, such as a .ttc file.
 
     Returns
     -------
     Font
+        The face, with its family and its style.
+
+    Raises
+    ------
+    ValueError
+        If there is no such file, it is not a font, or it does not have this face.
+
+    See Also
+    --------
+    list_fonts : List the fonts at hand.
 
     Examples
     --------
@@ -86,15 +119,20 @@ def list_fonts(folders: Sequence[str | os.PathLike[str]] = (), *, system: bool =
 
     Parameters
     ----------
-    folders : sequence of paths
+    folders : sequence of paths, default ()
         Folders that are searched together with their subfolders.
-    system : bool
+    system : bool, default True
         Whether to list the fonts that are installed on the system.
 
     Returns
     -------
     list of Font
-        In the order of their names.
+        The fonts in the order of their names.
+
+    See Also
+    --------
+    read_font : Read one font file.
+    glyphs : Draw characters of a font.
 
     Examples
     --------
@@ -139,17 +177,23 @@ def _system_folders() -> Iterator[Path]:
 
 
 def shared_characters(fonts: Sequence[Font], characters: Iterable[str]) -> list[str]:
-    """Return the characters that all fonts draw, each with at least some ink.
+    """Select the characters that all fonts draw, each with at least some ink.
 
     Parameters
     ----------
     fonts : sequence of Font
+        The fonts.
     characters : str or iterable of str
+        The characters to select from.
 
     Returns
     -------
     list of str
-        In the order given.
+        The characters that all fonts have, in the order given.
+
+    See Also
+    --------
+    glyphs : Draw characters of a font.
 
     Examples
     --------
@@ -173,13 +217,24 @@ def glyphs(font: Font | str | os.PathLike[str], characters: Iterable[str], *, si
     font : Font or path
         A font, or a file with one, whose first face is drawn.
     characters : str or iterable of str
-    size : int
+        The characters to draw, one image each.
+    size : int, default 64
         Size of the font, in pixels.
 
     Returns
     -------
-    list of float32 arrays (H, W), values 0 to 1
-        Each image has an empty margin of a tenth of `size`.
+    list of float32 arrays (H, W)
+        The images, with values from 0 to 1. Each has an empty margin of a tenth of `size`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no such font, or the font does not draw one of the characters.
+
+    See Also
+    --------
+    shared_characters : Select the characters that fonts have.
+    draw : Draw lines.
 
     Examples
     --------

@@ -31,14 +31,25 @@ def draw(lines: Sequence[ArrayLike], *, size: int = 128, line_width: float = 4.0
     ----------
     lines : sequence of arrays (n, 2)
         Corners (x, y) in the frame [−1, 1]², y up. Lines are clipped at the frame.
-    size : int
+    size : int, default 128
         Side of the image in pixels.
-    line_width : float
+    line_width : float, default 4.0
         Width of the lines in pixels.
 
     Returns
     -------
-    float32 array (size, size), values 0 to 1
+    float32 array (size, size)
+        The image, with values from 0 to 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a line does not have the shape (n, 2) with n ≥ 2, or a number is out of its range.
+
+    See Also
+    --------
+    templates : Draw the paper's symbols.
+    glyphs : Draw characters of a font.
 
     Examples
     --------

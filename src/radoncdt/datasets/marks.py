@@ -64,40 +64,114 @@ QUERY_KINDS = ("drawing", "specks", "photograph")
 
 
 class Queries(NamedTuple):
-    """Queries for marks."""
+    """Queries for marks, as `Watermarks.queries` makes them.
+
+    Parameters
+    ----------
+    images : float32 array (n, 320, 320)
+        The images, with values from 0 to 1. Drawings are white on black. Photographs have a bright mark.
+    marks : array of int (n,)
+        The indices of the marks.
+    maps : AffineMaps
+        The maps from the drawings of the marks to the queries, in pixels from the centres.
+
+    See Also
+    --------
+    Watermarks : The marks, which make queries.
+
+    Examples
+    --------
+    >>> images, marks, maps = datasets.watermarks(3).queries(2, rng=0)
+    >>> images.shape, marks.shape, maps.shifts.shape
+    ((2, 320, 320), (2,), (2, 2))
+    """
 
     images: Image
-    """Images (n, 320, 320) with values from 0 to 1. Drawings are white on black. Photographs have a bright mark."""
     marks: NDArray[np.intp]
-    """The indices (n,) of the marks."""
     maps: AffineMaps
-    """The maps from the drawings of the marks to the queries, in pixels from the centres."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A watermark: lines in the frame [−1, 1]², part by part."""
+    """A watermark: lines in the frame [−1, 1]², part by part.
+
+    Parameters
+    ----------
+    motif : str
+        The name of the motif, such as "crown".
+    parts : tuple of tuples of arrays (n, 2)
+        The lines of each part, as corners (x, y), y up.
+
+    See Also
+    --------
+    watermarks : Make up many marks.
+    draw : Draw lines.
+
+    Examples
+    --------
+    >>> cross = datasets.Mark("cross", (([(-0.5, 0), (0.5, 0)],), ([(0, -0.5), (0, 0.5)],)))
+    >>> cross.motif, len(cross.parts), cross.image().shape
+    ('cross', 2, (256, 256))
+    """
 
     motif: str
     parts: tuple[Part, ...]
 
     @property
     def lines(self) -> list[Line]:
-        """The lines of all parts."""
+        """The lines of all parts, each an array (n, 2) of corners.
+
+        Examples
+        --------
+        >>> mark = datasets.watermarks(1)[0]
+        >>> len(mark.lines) == sum(len(part) for part in mark.parts)
+        True
+        """
         return [line for part in self.parts for line in part]
 
     def image(self) -> Image:
-        """Draw the mark, white on black: a float32 array (256, 256)."""
+        """Draw the mark, white on black.
+
+        Returns
+        -------
+        float32 array (256, 256)
+            The drawing, with lines of 4 pixels and values from 0 to 1.
+
+        Examples
+        --------
+        >>> drawing = datasets.watermarks(1)[0].image()
+        >>> drawing.shape, drawing.dtype, drawing.max()
+        ((256, 256), dtype('float32'), np.float32(1.0))
+        """
         return draw(self.lines, size=CANVAS, line_width=PEN)
 
 
 @dataclass(frozen=True)
 class Watermarks(Sequence[Mark]):
-    """A sequence of marks, which makes queries for them. See `watermarks`."""
+    """A sequence of marks, which makes queries for them.
+
+    Parameters
+    ----------
+    marks : tuple of Mark
+        The marks.
+    twins : array of int (n,)
+        The index of the near-twin of each mark, or −1 if it has none.
+
+    See Also
+    --------
+    watermarks : Make up marks.
+
+    Examples
+    --------
+    >>> marks = datasets.watermarks(10)
+    >>> marks, marks[0].motif == marks.marks[0].motif
+    (Watermarks(10 marks), True)
+    >>> marks.twins.tolist()
+    [-1, -1, -1, -1, -1, -1, -1, -1, 9, 8]
+    """
 
     marks: tuple[Mark, ...]
     twins: NDArray[np.intp]
-    """The index of the near-twin of each mark, or −1 if it has none."""
 
     def __repr__(self) -> str:
         return f"Watermarks({len(self)} marks)"
@@ -112,7 +186,7 @@ class Watermarks(Sequence[Mark]):
         return iter(self.marks)
 
     def queries(self, n: int, *, kind: str = "drawing", rng: Seed) -> Queries:
-        """Make n queries for random marks, all different if n is at most the number of marks.
+        """Make queries for random marks, all different if n is at most the number of marks.
 
         Lines are bent by waves of at most 4 pixels, then moved (rotation ±180°, scales of x and y 0.6 to 1, shears
         ±20°, shift ±20 pixels), and drawn with a pen of half to twice the width. "specks" adds ten discs of 3 pixels.
@@ -122,9 +196,29 @@ class Watermarks(Sequence[Mark]):
         Parameters
         ----------
         n : int
-        kind : {"drawing", "specks", "photograph"}
+            Number of queries.
+        kind : {"drawing", "specks", "photograph"}, default "drawing"
+            The kind of image.
         rng : numpy Generator or int
-            The same seed gives the same marks, maps and lines for every kind.
+            The random generator, or the seed of a new one. The same seed gives the same marks, maps and lines for every
+            kind.
+
+        Returns
+        -------
+        Queries
+            The images, the indices of their marks, and the maps from the drawings of the marks to the queries.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument has the wrong type, the kind is unknown, or n is out of its range.
+
+        Examples
+        --------
+        >>> marks = datasets.watermarks(3)
+        >>> queries = marks.queries(2, kind="photograph", rng=0)
+        >>> queries.images.shape, len(set(queries.marks.tolist()))
+        ((2, 320, 320), 2)
         """
         n, random = _validation.check_count(n, "n", 1, _validation.MAX_IMAGES), make_generator(rng)
         _validation.check_choice(kind, "kind", QUERY_KINDS)
@@ -155,8 +249,23 @@ def watermarks(n: int, seed: int = 0) -> Watermarks:
     ----------
     n : int
         Number of marks.
-    seed : int
-        The first k marks are the same for every n ≥ k.
+    seed : int, default 0
+        The seed of the marks. The first k marks are the same for every n ≥ k.
+
+    Returns
+    -------
+    Watermarks
+        A sequence of n marks, each a `Mark`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not an integer or is out of its range.
+
+    See Also
+    --------
+    Watermarks : The sequence of marks, which makes tracings and photographs of them.
+    radoncdt.catalogue.Catalogue : A searchable catalogue of marks.
 
     Examples
     --------

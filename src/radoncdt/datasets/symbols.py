@@ -17,13 +17,13 @@ RADIUS = 0.75
 """Radius of circles, of the corners of squares and triangles, and of the rays of stars, before they are scaled."""
 
 SHAPES = ("circle", "square", "triangle", "shield", "star1", "star4", "star8", "stick")
-"""The plain shapes: outlines, stars of 1, 4 and 8 rays, and the stick that joins an orb and its star."""
+"""Names of the plain shapes: outlines, stars of 1, 4 and 8 rays, and the stick that joins an orb and its star."""
 
 TEMPLATES = (
     *(f"{orb}-{star}" for orb, star in product(("circle", "square", "triangle"), ("star1", "star4", "star8"))),
     *(f"shield-{emblem}" for emblem in ("circle", "square", "triangle")),
 )
-"""The twelve symbols: an orb below a star, or a shield around an emblem."""
+"""Names of the paper's twelve symbols: an orb below a star, or a shield around an emblem."""
 
 
 def templates(
@@ -32,22 +32,38 @@ def templates(
     """Draw symbols: white lines on black, with soft edges.
 
     An orb (circle, square or triangle) hides the end of the stick that joins it to its star. The paper's experiments
-    draw symbols of 128 pixels with lines of 4 pixels and put them on a canvas of 256.
+    draw symbols of 128 pixels with lines of 4 pixels and put them on a canvas of 256 (Fig. 2 of [1]_).
 
     Parameters
     ----------
     names : sequence of str, optional
         Names in `TEMPLATES` or `SHAPES`. The default is all twelve `TEMPLATES`.
-    size : int
+    size : int, default 128
         Side of the frame in which a symbol is drawn, in pixels.
-    line_width : float
+    line_width : float, default 4.0
         Width of the lines, in pixels.
     canvas : int, optional
-        Side of the images, with the frame in the middle. The default is `size`.
+        Side of the images, in pixels, with the frame in the middle. The default is `size`.
 
     Returns
     -------
-    dict from name to float32 array (canvas, canvas), values 0 to 1
+    dict of str to float32 array (canvas, canvas)
+        The images by name, with values from 0 to 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a name is unknown, a number is out of its range, or `canvas` differs from `size` by an odd number.
+
+    See Also
+    --------
+    academic : Random affine copies of the symbols.
+    draw : Draw your own lines.
+
+    References
+    ----------
+    .. [1] M. Beckmann, R. Beinert and J. Bresch, "Max-Normalized Radon Cumulative Distribution Transform for Limited
+       Data Classification", SSVM 2025, arXiv:2411.16282.
 
     Examples
     --------

@@ -65,7 +65,40 @@ def classify_folders(
     Returns
     -------
     Predictions
-        With the thumbnails that `radoncdt.folders.report.html` shows.
+        One prediction per image, and thumbnails for a report.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument has the wrong type, a folder or file does not exist, a folder of examples has no readable image,
+        no image to classify is readable, or there are too few classes.
+
+    See Also
+    --------
+    copy_to_classes : Copy the images into one folder per class.
+    radoncdt.FewShotClassifier : The default classifier, for arrays.
+    radoncdt.ink.read_ink : Read the ink of one image.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from PIL import Image
+    >>> from radoncdt.folders import classify_folders
+    >>> symbols = datasets.templates(["shield", "star8"], size=64)
+    >>> with TemporaryDirectory() as folder:
+    ...     for name, symbol in symbols.items():
+    ...         picture = Image.fromarray(np.uint8(255 * (1 - symbol)))
+    ...         home = Path(folder, "examples", name)
+    ...         home.mkdir(parents=True)
+    ...         picture.save(home / "example.png")
+    ...         picture.rotate(30, fillcolor="white").save(Path(folder, f"unknown_{name}.png"))
+    ...     unknown = sorted(Path(folder).glob("*.png"))
+    ...     found = classify_folders(Path(folder, "examples"), unknown)
+    >>> for row in found.rows:
+    ...     print(row.file.name, row.predicted)
+    unknown_shield.png shield
+    unknown_star8.png star8
     """
     classifier = FewShotClassifier(moments=_MOMENTS) if classifier is None else classifier
     paths = [test] if isinstance(test, (str, os.PathLike)) else list(_validation.check_sequence(test, "test"))

@@ -27,8 +27,9 @@ def copy_to_classes(
     Parameters
     ----------
     predictions : Predictions
+        The result of `classify_folders`.
     folder : path
-        The folder is created if it does not exist.
+        The folder, which is created if it does not exist.
     on_progress : callable, optional
         Called as ``on_progress(done, total, task)`` while images are copied.
 
@@ -36,6 +37,30 @@ def copy_to_classes(
     -------
     list of Path
         The copies, in the order of the predictions.
+
+    Raises
+    ------
+    ValueError
+        If a class cannot be the name of a folder, or a file is in the place of a folder.
+    OSError
+        If a file cannot be copied.
+
+    See Also
+    --------
+    classify_folders : Make predictions.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from radoncdt.folders import Prediction, Predictions, copy_to_classes
+    >>> with TemporaryDirectory() as folder:
+    ...     image = Path(folder, "1.png")
+    ...     image.touch()
+    ...     found = Predictions((Prediction(image, None, "crown"),), ("crown", "star"), ())
+    ...     [copy] = copy_to_classes(found, Path(folder, "sorted"))
+    ...     print(copy.relative_to(folder).as_posix())
+    sorted/crown/1.png
     """
     chosen = [(row.file, row.predicted) for row in predictions.rows if row.predicted is not None]
     homes = {name: Path(folder) / name for _, name in chosen}

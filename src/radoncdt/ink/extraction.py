@@ -48,8 +48,19 @@ def read_ink(source: Source, /, **options: Any) -> Grey:
     ------
     InkError
         A ValueError whose message names the file and the reason.
-    TypeError
-        If `source` has none of these types.
+    TypeError, ValueError
+        If `source` or an option has the wrong type, or an option is out of its range.
+
+    Warns
+    -----
+    UserWarning
+        If the file has several pages.
+
+    See Also
+    --------
+    find_ink : Find the ink of an image in memory.
+    ink_steps : All steps from the image to its ink.
+    InkOptions : The options in detail.
 
     Examples
     --------
@@ -64,10 +75,43 @@ def read_ink(source: Source, /, **options: Any) -> Grey:
 
 
 def find_ink(image: Source, /, **options: Any) -> Grey:
-    """Find the ink of an image in memory: an array, a Pillow image, or an open file, but not a path.
+    """Find the ink of an image in memory.
 
-    The parameters are those of `read_ink`.
+    Paper has mass 0, and ink has mass up to 1. Unlike `read_ink`, this function refuses paths.
 
+    Parameters
+    ----------
+    image : array, Pillow image, or file opened to read bytes
+        An array has the shape (H, W), or (H, W, 2 to 4) with colours or opacity. A file is read from its beginning and
+        stays open.
+    **options
+        The parameters of `InkOptions`: `kind` ("drawing" by default), `ink`, `threshold`, `low`, `specks`, `max_side`;
+        `roi`, the region of interest (x, y, width, height) in pixels from the upper left; and `mask`, an image of the
+        same size, whose dark pixels (0) are ignored.
+
+    Returns
+    -------
+    float32 array (H, W)
+        The ink in the bounding box of the pixels that count. It is smaller if that box is larger than `max_side`.
+
+    Raises
+    ------
+    InkError
+        A ValueError whose message gives the reason, such as an image without contrast.
+    TypeError, ValueError
+        If the image is a path, or an option has the wrong type or is out of its range.
+
+    Warns
+    -----
+    UserWarning
+        If a file has several pages.
+
+    See Also
+    --------
+    read_ink : The same for image files.
+
+    Examples
+    --------
     >>> from radoncdt.ink import find_ink
     >>> page = np.full((40, 60, 3), 230, np.uint8)
     >>> page[10:30, 20:24] = 40, 30, 60
@@ -82,7 +126,51 @@ def find_ink(image: Source, /, **options: Any) -> Grey:
 
 
 def ink_steps(source: Source, /, **options: Any) -> list[Step]:
-    """Return every step of `read_ink`, the last of which is the ink. The parameters are the same."""
+    """Return every step of `read_ink`, the last of which is the ink.
+
+    Parameters
+    ----------
+    source : path, array, Pillow image, or file opened to read bytes
+        An array has the shape (H, W), or (H, W, 2 to 4) with colours or opacity. A file is read from its beginning and
+        stays open.
+    **options
+        The parameters of `InkOptions`, as for `read_ink`.
+
+    Returns
+    -------
+    list of (name, image)
+        Named tuples with the name of the step and its image, a float32 array (H, W). The first step is "grey", and
+        the last one is "ink".
+
+    Raises
+    ------
+    InkError
+        A ValueError whose message names the file and the reason.
+    TypeError, ValueError
+        If `source` or an option has the wrong type, or an option is out of its range.
+
+    Warns
+    -----
+    UserWarning
+        If the file has several pages.
+
+    See Also
+    --------
+    read_ink : Return the ink only.
+    radoncdt.plot.steps : Draw the steps side by side.
+
+    Examples
+    --------
+    >>> from radoncdt.ink import ink_steps
+    >>> page = np.full((40, 60), 230, np.uint8)
+    >>> page[10:30, 20:24] = 40
+    >>> for name, image in ink_steps(page):
+    ...     print(name, image.shape)
+    grey (40, 60)
+    light evened out (40, 60)
+    above the threshold (40, 60)
+    ink (40, 60)
+    """
     return _read_steps(source, "source", InkOptions(**options))
 
 

@@ -29,7 +29,35 @@ _PURPOSE = "reading image files"
 
 
 def image_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
-    """Return the files among paths and the image files in the folders among them, sorted within each folder."""
+    """List the files among paths and the image files in the folders among them, sorted within each folder.
+
+    Files in folders are found by their suffixes, such as .png, .jpg or .tif. Subfolders are searched, too.
+
+    Parameters
+    ----------
+    paths : iterable of paths
+        Files, which are returned whatever their suffix, and folders.
+
+    Returns
+    -------
+    list of Path
+        The files in the order of `paths`.
+
+    See Also
+    --------
+    read_ink : Read one of the files.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from radoncdt.ink import image_files
+    >>> with TemporaryDirectory() as folder:
+    ...     for name in ("star.png", "notes.txt", "crown.jpg"):
+    ...         Path(folder, name).touch()
+    ...     print([file.name for file in image_files([folder])])
+    ['crown.jpg', 'star.png']
+    """
     return [file for path in map(Path, paths) for file in (_list_folder(path) if path.is_dir() else [path])]
 
 

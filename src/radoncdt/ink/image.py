@@ -18,7 +18,23 @@ _LUMA = np.array([0.299, 0.587, 0.114], np.float32)  # weights of red, green and
 
 
 class InkError(ValueError):
-    """A file is not a readable image, or an image has no ink."""
+    """A file is not a readable image, or an image has no ink.
+
+    The message names the file, or the argument, and the reason.
+
+    See Also
+    --------
+    read_ink : Read an image as a measure, which raises this error.
+
+    Examples
+    --------
+    >>> from radoncdt.ink import InkError, find_ink
+    >>> try:
+    ...     find_ink(np.full((40, 60), 255, np.uint8))
+    ... except InkError as error:
+    ...     print(error)
+    `image`: no pixel is darker than the paper; use the kind 'watermark' for transmitted light
+    """
 
 
 class GreyImage(NamedTuple):

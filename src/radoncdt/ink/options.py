@@ -21,8 +21,12 @@ __all__ = [
     "Step",
 ]
 
-INK_KINDS = ("drawing", "watermark", "grey")  # values of `kind`
-POLARITIES = ("auto", "dark", "bright")  # values of `ink`
+INK_KINDS = ("drawing", "watermark", "grey")
+"""The kinds of images: the values of the option `kind`."""
+
+POLARITIES = ("auto", "dark", "bright")
+"""Whether ink is darker or brighter than the paper: the values of the option `ink`."""
+
 DEFAULT_MAX_SIDE = 1024  # pixels along the longer side of a drawing or watermark
 DEFAULT_SPECKS = {"drawing": 0.03, "watermark": 0.06}  # length of removed ink, as a share of the extent of all ink
 MIN_SIDE = 8  # pixels along the shorter side of a drawing or watermark
@@ -40,20 +44,22 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class InkOptions:
-    """How ink is found in an image.
+    """Options of `read_ink`, `find_ink` and `ink_steps`: how ink is found in an image.
+
+    These functions take the same options as keyword arguments.
 
     Parameters
     ----------
-    kind : {"drawing", "watermark", "grey"}
+    kind : {"drawing", "watermark", "grey"}, default "drawing"
         The kind of image, see `radoncdt.ink`. An ordinary photograph of a drawing is a "drawing".
-    ink : {"auto", "dark", "bright"}
+    ink : {"auto", "dark", "bright"}, default "auto"
         Whether ink is darker or brighter than the paper. "auto" decides by the image. In a drawing, the side of the
         paper's brightness with more ink wins. A watermark is bright, because the paper is thinner there. With the kind
         "grey", ink is dark if the border is brighter than the middle between the darkest and the brightest pixel. If
         parts of the image are transparent, ink is dark if any visible pixel is darker than middle grey.
     threshold : float, optional
         For a drawing, the contrast at which ink begins, from 0 (paper) to 1 (the darkest ink); by default it is
-        determined by Otsu's method. For a watermark, the minimum strength of a ridge in standard deviations of the
+        determined by Otsu's method [1]_. For a watermark, the minimum strength of a ridge in standard deviations of the
         noise; 5 by default.
     low : float, optional
         For a watermark, the minimum strength of ridges that continue stronger ones; half the threshold by default.
@@ -67,6 +73,27 @@ class InkOptions:
         The region of interest, in pixels from the upper left. The rest of the image is ignored.
     mask : path, array (H, W), Pillow image or open file, optional
         An image of the same size. Pixels that are dark (0) in it are ignored.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an option has the wrong type, is out of its range, or does not apply to the kind of image.
+
+    See Also
+    --------
+    read_ink : Read an image with these options.
+
+    References
+    ----------
+    .. [1] N. Otsu, "A Threshold Selection Method from Gray-Level Histograms", IEEE Transactions on Systems, Man, and
+       Cybernetics 9(1), 1979.
+
+    Examples
+    --------
+    >>> from radoncdt.ink import InkOptions
+    >>> options = InkOptions(kind="watermark", threshold=4)
+    >>> options.ink, options.low, options.max_side
+    ('auto', None, None)
     """
 
     kind: str = "drawing"

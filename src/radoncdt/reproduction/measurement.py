@@ -15,19 +15,55 @@ _Item = TypeVar("_Item")
 
 
 class Measurement(NamedTuple):
-    """The accuracies of one random draw."""
+    """The accuracies of one random draw.
 
-    accuracies: list[float]  # one per fold, reference or repetition
-    ties: float | None = None  # share of the test samples whose score is exactly 0; None for classifiers without scores
+    Parameters
+    ----------
+    accuracies : list of float
+        The accuracies, one per fold, reference or repetition.
+    ties : float, optional
+        Share of the test samples whose score is exactly 0; None for classifiers without scores.
+
+    See Also
+    --------
+    Summary : The measurements of all random draws.
+
+    Examples
+    --------
+    >>> reproduction.Measurement([0.8, 0.9]).accuracies
+    [0.8, 0.9]
+    """
+
+    accuracies: list[float]
+    ties: float | None = None
 
 
 @dataclass(frozen=True)
 class Printed:
-    """A figure as its authors print it."""
+    """A figure as its authors print it.
+
+    Parameters
+    ----------
+    mean : float
+        The mean accuracy.
+    std : float or None
+        The standard deviation, None if none is printed.
+    digits : int
+        Number of decimal places.
+
+    See Also
+    --------
+    Summary : Our measurements beside a printed figure.
+
+    Examples
+    --------
+    >>> reproduction.Printed(0.872, 0.114, 3).mean
+    0.872
+    """
 
     mean: float
     std: float | None
-    digits: int  # decimal places
+    digits: int
 
 
 @dataclass(frozen=True)
@@ -67,7 +103,19 @@ class Measurand(ABC):
         """What the figures depend on besides the code, the seed and the libraries that all measurements need."""
 
     def record(self) -> dict[str, Any]:
-        """Return the fields, without optional ones that are None."""
+        """Return the fields, without optional ones that are None.
+
+        Returns
+        -------
+        dict
+            The values by name.
+
+        Examples
+        --------
+        >>> cell = reproduction.Cell("table4", "published", "linmnist", "mnrcdt", None, "svm", 32, 10)
+        >>> list(cell.record())
+        ['table', 'protocol', 'dataset', 'feature', 'norm', 'classifier', 'n_angles', 'class_size']
+        """
         return {name: v for name, v in asdict(self).items() if v is not None or name not in self.OPTIONAL}
 
 
@@ -77,45 +125,109 @@ _M_co = TypeVar("_M_co", bound=Measurand, covariant=True)
 
 @dataclass(frozen=True)
 class Summary(Generic[_M_co]):
-    """The measurements of all random draws, beside the published figure."""
+    """The measurements of all random draws, beside the published figure.
+
+    Parameters
+    ----------
+    measurand : Cell or Trial
+        What was measured.
+    paper : Printed or None
+        The published figure, if there is one.
+    mean : float
+        Mean over the draws of the mean accuracy in each draw.
+    std : float or None
+        Standard deviation within a draw, averaged over the draws; None if a draw has a single accuracy.
+    std_between_draws : float or None
+        Standard deviation of the means of the draws; None for a single draw.
+    draws : int
+        Number of random draws.
+    difference : float or None
+        Our mean minus the paper's figure.
+    standard_errors : float or None
+        The difference divided by its standard error. The paper prints one draw, rounded to d decimal places. If both
+        measure the same, the variance of the difference is s²(1 + 1/draws) + 10^(−2d)/12, where s is
+        `std_between_draws`.
+    fold_maximum : float or None
+        Mean over the draws of the largest accuracy, where the authors print that one.
+    fold_maximum_difference : float or None
+        Our largest accuracy minus the paper's figure.
+    fold_maximum_standard_errors : float or None
+        The difference of the largest accuracy divided by its standard error.
+    ties : float or None
+        Mean share of ties; None for classifiers without scores.
+
+    See Also
+    --------
+    Measurement : The accuracies of one draw.
+    Printed : The published figure.
+
+    Examples
+    --------
+    A summary of made-up measurements:
+
+    >>> cell = reproduction.Cell("table3", "published", "academic", "mnrcdt", None, "svm", 2, 10)
+    >>> paper = reproduction.Printed(0.872, 0.114, 3)
+    >>> summary = reproduction.Summary(cell, paper, 0.85, 0.11, 0.04, 4, -0.022, -0.49, None, None, None, 0.0)
+    >>> summary.paper_mean, summary.standard_error, summary.ours, summary.flag
+    (0.872, 0.02, 0.85, 0)
+    """
 
     measurand: _M_co
     paper: Printed | None
-    mean: float  # mean over the draws of the mean accuracy in each draw
-    std: float | None  # standard deviation within a draw, averaged over the draws; None if a draw has a single accuracy
-    std_between_draws: float | None  # standard deviation of the means of the draws; None for a single draw
+    mean: float
+    std: float | None
+    std_between_draws: float | None
     draws: int
-    difference: float | None  # our mean minus the paper's figure
-    standard_errors: float | None  # the difference divided by its standard error
-    fold_maximum: float | None  # mean over the draws of the largest accuracy, where the authors print that one
-    fold_maximum_difference: float | None  # our largest accuracy minus the paper's figure
-    fold_maximum_standard_errors: float | None  # the difference of the largest accuracy divided by its standard error
-    ties: float | None  # mean share of ties; None for classifiers without scores
+    difference: float | None
+    standard_errors: float | None
+    fold_maximum: float | None
+    fold_maximum_difference: float | None
+    fold_maximum_standard_errors: float | None
+    ties: float | None
 
     @property
     def paper_mean(self) -> float | None:
+        """The mean that the paper prints, None if there is none."""
         return self.paper.mean if self.paper else None
 
     @property
     def standard_error(self) -> float | None:
-        """The standard error of the mean over the draws."""
+        """The standard error of the mean over the draws, None for a single draw."""
         return None if self.std_between_draws is None else self.std_between_draws / float(np.sqrt(self.draws))
 
     @property
     def ours(self) -> float:
-        """The figure to compare with the paper's."""
+        """The figure to compare with the paper's: the mean, or the largest accuracy if the authors print that one."""
         return self.mean if self.fold_maximum is None else self.fold_maximum
 
     @property
     def flag(self) -> int:
-        """−1 or 1 if our figure is notably smaller or larger than the paper's; 0 otherwise, and for other protocols."""
+        """−1 or 1 if our figure is notably smaller or larger than the paper's; 0 otherwise, and for other protocols.
+
+        A difference of at least two standard errors is notable.
+        """
         errors = self.standard_errors if self.fold_maximum is None else self.fold_maximum_standard_errors
         if errors is None or not self.measurand.is_as_published or round(abs(errors), 1) < NOTABLE:
             return 0
         return 1 if errors > 0 else -1
 
     def record(self) -> dict[str, Any]:
-        """Return the summary as one flat record."""
+        """Return the summary as one flat record.
+
+        Returns
+        -------
+        dict
+            The fields of the measurand, the paper's mean and standard deviation, and our figures, by name.
+
+        Examples
+        --------
+        >>> cell = reproduction.Cell("table3", "published", "academic", "mnrcdt", None, "svm", 2, 10)
+        >>> paper = reproduction.Printed(0.872, 0.114, 3)
+        >>> summary = reproduction.Summary(cell, paper, 0.85, 0.11, 0.04, 4, -0.022, -0.49, None, None, None, 0.0)
+        >>> record = summary.record()
+        >>> record["feature"], record["paper_std"], record["mean"]
+        ('mnrcdt', 0.114, 0.85)
+        """
         figures = {"paper_mean": self.paper_mean, "paper_std": self.paper.std if self.paper else None}
         figures |= {field.name: getattr(self, field.name) for field in fields(self)[2:]}
         if columns := self.measurand.COLUMNS:

@@ -39,6 +39,10 @@ __all__ = [
 ]
 
 PROTOCOLS = ("published", "independent")
+"""The protocols of the tables.
+
+"published" is what the authors ran: images share random maps. "independent" gives every image its own map.
+"""
 
 N_FOLDS = 10  # parts of the images of a class, each of which a support vector machine is trained on
 N_SHARED_MAPS = 10  # maps of all images of LinMNIST in the published protocol
@@ -56,47 +60,122 @@ _Solver = Callable[[Floats, Floats], Floats]  # maps features and signs to weigh
 
 @dataclass(frozen=True)
 class Cell(Measurand):
-    """One figure of a table."""
+    """One figure of a table of the paper.
 
-    table: str  # "table2", "table3" or "table4"
-    protocol: str  # "published" or "independent"
-    dataset: str  # "academic" or "linmnist"
-    feature: str  # "euclidean", "rcdt" or "mnrcdt"
-    norm: str | None  # norm of the nearest reference, "inf" or "2"; None for other classifiers
-    classifier: str  # "nearest" or "svm"
+    Parameters
+    ----------
+    table : {"table2", "table3", "table4"}
+        The table.
+    protocol : {"published", "independent"}
+        The protocol, see `PROTOCOLS`.
+    dataset : {"academic", "linmnist"}
+        The images.
+    feature : {"euclidean", "rcdt", "mnrcdt"}
+        The features: pixels, the R-CDT or the mNR-CDT.
+    norm : {"inf", "2"} or None
+        The norm of the nearest reference; None for other classifiers.
+    classifier : {"nearest", "svm"}
+        The classifier: the nearest reference, or a linear support vector machine.
+    n_angles : int or None
+        Number of angles; None for pixels.
+    class_size : int
+        Number of images per class.
+    variant : {"half circle", "closed grid", "loose solver", "fit canvas"}, optional
+        The one deviation from the protocol, if there is one.
+
+    See Also
+    --------
+    Trial : The same for the robustness study.
+    Summary : The measurements of a cell.
+
+    Examples
+    --------
+    >>> cell = reproduction.Cell("table4", "independent", "linmnist", "mnrcdt", None, "svm", 32, 500)
+    >>> cell.n_accuracies, cell.is_as_published, cell.published.protocol
+    (10, False, 'published')
+    """
+
+    table: str
+    protocol: str
+    dataset: str
+    feature: str
+    norm: str | None
+    classifier: str
     n_angles: int | None
     class_size: int
     variant: str | None = None
-    """The one deviation from the protocol: "half circle", "closed grid", "loose solver", "fit canvas", or none."""
 
     OPTIONAL: ClassVar = ("variant",)
 
     @property
     def n_accuracies(self) -> int:
-        """One per fold, one per image that serves as reference, or one with templates as references."""
+        """Number of accuracies in one random draw.
+
+        It is one per fold, one per image that serves as reference, or one with templates as references.
+
+        Examples
+        --------
+        >>> reproduction.Cell("table2", "published", "linmnist", "mnrcdt", "inf", "nearest", 8, 50).n_accuracies
+        50
+        """
         if self.classifier == "svm":
             return N_FOLDS
         return 1 if self.dataset == "academic" else self.class_size
 
     @property
     def requirements(self) -> frozenset[str]:
+        """What the figures depend on besides the code, the seed and the libraries: the digits, or nothing.
+
+        Examples
+        --------
+        >>> reproduction.Cell("table4", "published", "linmnist", "rcdt", None, "svm", 4, 10).requirements
+        frozenset({'digits'})
+        """
         return frozenset({"digits"} if self.dataset == "linmnist" else ())
 
     @property
     def has_ties(self) -> bool:
+        """Whether a measurement includes a share of ties, as those of support vector machines do.
+
+        Examples
+        --------
+        >>> reproduction.Cell("table4", "published", "linmnist", "rcdt", None, "svm", 4, 10).has_ties
+        True
+        """
         return self.classifier == "svm"
 
     @property
     def has_fold_maximum(self) -> bool:
+        """Whether the authors print the largest of the folds instead of their mean, as for the R-CDT in Table 4.
+
+        Examples
+        --------
+        >>> reproduction.Cell("table4", "published", "linmnist", "rcdt", None, "svm", 4, 10).has_fold_maximum
+        True
+        """
         return (self.table, self.feature) == ("table4", "rcdt")
 
     @property
     def is_as_published(self) -> bool:
+        """Whether the protocol is the published one, so that a difference from the paper is worth a flag.
+
+        Examples
+        --------
+        >>> reproduction.Cell("table4", "independent", "linmnist", "rcdt", None, "svm", 4, 10).is_as_published
+        False
+        """
         return self.protocol == "published"
 
     @property
     def published(self) -> "Cell":
-        """The cell that the paper prints."""
+        """The cell that the paper prints: the same with the published protocol and without a variant.
+
+        Examples
+        --------
+        >>> cell = reproduction.Cell("table4", "independent", "linmnist", "rcdt", None, "svm", 4, 10, "loose solver")
+        >>> cell.published.protocol, cell.published.variant
+        ('published', None)
+        """
         return replace(self, protocol="published", variant=None)
 
 

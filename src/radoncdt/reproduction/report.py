@@ -22,7 +22,8 @@ from radoncdt.reproduction.tables import TABLES
 
 __all__ = ["WHOLE_RUN", "render", "write_report"]
 
-WHOLE_RUN = "the whole run, by the clock"  # the last of the steps in `Outcome.seconds`
+WHOLE_RUN = "the whole run, by the clock"
+"""The name of the last of the steps in `Outcome.seconds`."""
 
 _TITLE = "The experiments of the paper, run by radoncdt"
 
@@ -32,6 +33,32 @@ def write_report(run: Run) -> Outcome:
 
     The report covers everything that is measured so far. Tables and figures of an earlier report that this one does not
     have are removed; their measurements stay in the folder.
+
+    Parameters
+    ----------
+    run : Run
+        The run.
+
+    Returns
+    -------
+    Outcome
+        The figures of the report, with the times of all steps.
+
+    See Also
+    --------
+    reproduce : Prepare, measure and write the report in one call.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> choice = reproduction.Choice(("table3",), ("published",), draws=1, angles=(2,), sizes=(10,))
+    >>> with TemporaryDirectory() as folder:
+    ...     run = reproduction.prepare(folder, choice, None)
+    ...     run.measure()
+    ...     outcome = reproduction.write_report(run)
+    ...     print(sorted(path.name for path in Path(folder).glob("table*")))
+    ['table3.csv', 'table3.json']
     """
     outcome = run.summarise()
     began = time.perf_counter()

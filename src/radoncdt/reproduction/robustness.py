@@ -48,26 +48,71 @@ _Comparison = Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[Any]]
 
 @dataclass(frozen=True)
 class Trial(Measurand):
-    """The accuracy of nearest neighbours on one set of images."""
+    """The accuracy of nearest neighbours on one set of images of the robustness study.
 
-    dataset: str  # one of `radoncdt.datasets.FEW_SHOT`
-    class_size: int  # training and test images per class
-    n_train: int  # training images per class
-    method: str  # one of `METHODS`
-    k: int  # number of neighbours that vote
-    repetitions: int  # number of random choices of the training images
-    varied: str | None = None  # for a curve, the parameter that is the same for all images: "dots" or "amplitude"
-    level: float | None = None  # for a curve, the value of that parameter
+    Parameters
+    ----------
+    dataset : str
+        The set, one of `radoncdt.datasets.FEW_SHOT`.
+    class_size : int
+        Number of training and test images per class.
+    n_train : int
+        Number of training images per class.
+    method : str
+        The features or the distance, such as "pixels", "rcdt", "mnrcdt", "anrcdt", "registered" or "robust".
+    k : int
+        Number of neighbours that vote.
+    repetitions : int
+        Number of random choices of the training images.
+    varied : {"dots", "amplitude"}, optional
+        For a curve, the parameter that is the same for all images.
+    level : float, optional
+        For a curve, the value of that parameter.
+
+    See Also
+    --------
+    Cell : The same for the tables of the paper.
+    radoncdt.datasets.few_shot : Make the images.
+
+    Examples
+    --------
+    >>> trial = reproduction.Trial("salt", 100, 5, "mnrcdt", 1, 20)
+    >>> trial.n_accuracies, trial.varied
+    (20, None)
+    """
+
+    dataset: str
+    class_size: int
+    n_train: int
+    method: str
+    k: int
+    repetitions: int
+    varied: str | None = None
+    level: float | None = None
 
     COLUMNS: ClassVar = {"mean": "mean", "std": "std", "authors": "paper_mean", "difference": "difference"}
     OPTIONAL: ClassVar = ("varied", "level")
 
     @property
     def n_accuracies(self) -> int:
+        """Number of accuracies in one random draw: one per repetition.
+
+        Examples
+        --------
+        >>> reproduction.Trial("salt", 100, 5, "mnrcdt", 1, 20).n_accuracies
+        20
+        """
         return self.repetitions
 
     @property
     def requirements(self) -> frozenset[str]:
+        """What the figures depend on besides the code, the seed and the libraries: the digits, or a baseline's library.
+
+        Examples
+        --------
+        >>> reproduction.Trial("linmnist10", 500, 11, "mnrcdt", 1, 20).requirements
+        frozenset({'digits'})
+        """
         digits = {"digits"} if self.dataset == "linmnist10" else set()
         return frozenset(digits | ({LIBRARIES[self.method]} if self.method in LIBRARIES else set()))
 

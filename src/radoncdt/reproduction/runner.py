@@ -41,8 +41,11 @@ from radoncdt.reproduction.tables import TABLES, Variant, find_printed, list_var
 
 __all__ = ["MORE_PARTS", "PARTS", "Choice", "Outcome", "Run", "prepare"]
 
-PARTS = ("table1", *TABLES, "figures", "variants")  # the parts of the paper, which "all" stands for
-MORE_PARTS = ("robustness", "few-shot", "glyphs", "omniglot")  # parts that take long and run only on request
+PARTS = ("table1", *TABLES, "figures", "variants")
+"""The parts of the paper, which "all" stands for."""
+
+MORE_PARTS = ("robustness", "few-shot", "glyphs", "omniglot")
+"""Parts that take long and run only on request."""
 
 
 def _list_digits(table: str) -> tuple[tuple[int, ...], int]:
@@ -69,27 +72,42 @@ class Choice:
 
     Parameters
     ----------
-    parts : sequence of str
-        Some of `PARTS` and `MORE_PARTS`. "all", the default, stands for all `PARTS`.
-    protocols : sequence of str
-        "published", "independent", or "both", the default.
-    draws : int
+    parts : str or sequence of str, default "all"
+        Some of `PARTS` and `MORE_PARTS`. "all" stands for all `PARTS`.
+    protocols : str or sequence of str, default "both"
+        "published", "independent", or "both"; see `PROTOCOLS`.
+    draws : int, default 10
         Number of random draws of every dataset.
-    seed : int
+    seed : int, default 0
         Seed of all random numbers.
     angles : sequence of int, optional
         Numbers of angles, instead of the paper's.
     sizes : sequence of int, optional
         Class sizes of Tables 3 and 4, multiples of ten, instead of the paper's.
-    repetitions : int
+    repetitions : int, default 20
         Number of random choices of the training images in the robustness study.
-    quick : bool
-        Measure less in the few-shot study: one draw, with one and five examples per class.
+    quick : bool, default False
+        Whether to measure less in the few-shot study: one draw, with one and five examples per class.
     glyphs : GlyphStudy, optional
-        The fonts of the part "glyphs", and how many characters of them.
-    data : sequence of paths
+        The fonts of the part "glyphs", and how many characters of them. This part needs it.
+    data : sequence of paths, default ()
         The data of the part "omniglot": the official ``all_runs.zip``, or zip files or folders of background images,
-        from which tasks are drawn.
+        from which tasks are drawn. This part needs it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a parameter has the wrong type or is out of its range, or a part lacks what it needs.
+
+    See Also
+    --------
+    reproduce : Run the experiments of a choice.
+
+    Examples
+    --------
+    >>> choice = reproduction.Choice(parts=("table4", "table2"), draws=3)
+    >>> choice.parts, choice.protocols, choice.needs_digits
+    (('table2', 'table4'), ('published', 'independent'), True)
     """
 
     parts: Sequence[str] | str = "all"
@@ -133,10 +151,37 @@ class Choice:
 
     @property
     def needs_digits(self) -> bool:
+        """Whether one of the parts needs MNIST digits.
+
+        Examples
+        --------
+        >>> reproduction.Choice(parts="table3").needs_digits, reproduction.Choice(parts="table4").needs_digits
+        (False, True)
+        """
         return not _DIGITS.keys().isdisjoint(self.parts)
 
     def check_digits(self, mnist: datasets.Mnist) -> None:
-        """Raise an error if the digits do not suffice."""
+        """Raise an error if the digits do not suffice for the chosen parts.
+
+        Parameters
+        ----------
+        mnist : Mnist
+            The digits.
+
+        Raises
+        ------
+        ValueError
+            If there are too few images of a digit, or one of them is empty.
+
+        Examples
+        --------
+        >>> empty = datasets.Mnist(np.zeros((0, 28, 28), np.uint8), np.zeros(0, np.uint8), "nowhere")
+        >>> try:
+        ...     reproduction.Choice(parts="table2").check_digits(empty)
+        ... except ValueError as error:
+        ...     print(error)
+        `mnist` must have at least 50 images of each digit for table2, got 0 in nowhere
+        """
         used: set[int] = set()
         for part in (part for part in self.parts if part in _DIGITS):
             digits, least = _DIGITS[part]
@@ -155,33 +200,137 @@ class Choice:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The results of a run, as far as it was measured."""
+    """The results of a run, as far as it was measured.
+
+    Parameters
+    ----------
+    choice : Choice
+        What was chosen.
+    setup : dict
+        Everything that decides a figure: the seed, the digits, the versions of the libraries, and a hash of the code.
+    cells : list of Summary
+        Summaries of the cells of Tables 2 to 4; the measurand of each is a `Cell`.
+    comparisons : list of (variant, pairs)
+        The variants of the protocol, each with the two summaries of each pair of cells over the same random draws.
+    trials : list of Summary
+        Summaries of the trials of the robustness study; the measurand of each is a `Trial`.
+    recognitions : list of Summary
+        Summaries of the few-shot study.
+    accuracies : dict of dicts
+        The accuracies of the few-shot study: by measurand, and by number of the draw.
+    recognition_seconds : dict of float
+        Mean times of training and testing in the few-shot study, by measurand.
+    glyphs : list
+        The figures of the glyph study, one per method.
+    one_shot : list
+        The figures of Omniglot, one per method.
+    checks : list
+        The rows of Table 1.
+    seconds : dict of str to float
+        Time of each step; steps that run in several threads add up to more than the whole run, which is
+        `WHOLE_RUN`.
+    missing : int
+        Number of missing measurements, of a cell in a draw or of a trial. Table 1 counts as one.
+
+    See Also
+    --------
+    reproduce : Run the experiments.
+    Run : The run, which summarises its measurements as an outcome.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> choice = reproduction.Choice(("table3",), ("published",), draws=1, angles=(2,), sizes=(10,))
+    >>> with TemporaryDirectory() as folder:
+    ...     outcome = reproduction.prepare(folder, choice, None).summarise()
+    >>> outcome.cells, outcome.missing
+    ([], 3)
+    """
 
     choice: Choice
     setup: dict[str, Any]
-    cells: list[Summary[Cell]]  # summaries of the cells of the tables
+    cells: list[Summary[Cell]]
     comparisons: list[tuple[Variant, list[list[Summary[Cell]]]]]
-    """The variants, with the two summaries of each pair of cells over the same random draws."""
-    trials: list[Summary[Trial]]  # summaries of the trials of the robustness study
-    recognitions: list[Summary[Recognition]]  # summaries of the few-shot study
-    accuracies: dict[Recognition, dict[str, float]]  # the accuracies of the few-shot study, by number of the draw
-    recognition_seconds: dict[Recognition, float]  # mean times of training and testing in the few-shot study
+    trials: list[Summary[Trial]]
+    recognitions: list[Summary[Recognition]]
+    accuracies: dict[Recognition, dict[str, float]]
+    recognition_seconds: dict[Recognition, float]
     glyphs: list[GlyphFigures]
-    one_shot: list[OneShotFigures]  # the figures of Omniglot
-    checks: list[table1.Check]  # the rows of Table 1
-    seconds: dict[str, float]  # time of each step; steps that run in several threads add up to more than the whole run
-    missing: int  # number of missing measurements: cells in a draw, trials, methods of a study; Table 1 counts as one
+    one_shot: list[OneShotFigures]
+    checks: list[table1.Check]
+    seconds: dict[str, float]
+    missing: int
 
     def select_cells(self, table: str, protocol: str | None = None) -> list[Summary[Cell]]:
-        """Return the cells of a table, in one protocol or in all."""
+        """Select the cells of a table, in one protocol or in all.
+
+        Parameters
+        ----------
+        table : str
+            The table: "table2", "table3" or "table4".
+        protocol : {"published", "independent"}, optional
+            The protocol. The default is all protocols.
+
+        Returns
+        -------
+        list of Summary
+            The summaries of the cells.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> choice = reproduction.Choice(("table3",), ("published",), draws=1, angles=(2,), sizes=(10,))
+        >>> with TemporaryDirectory() as folder:
+        ...     run = reproduction.prepare(folder, choice, None)
+        ...     run.measure()
+        ...     outcome = run.summarise()
+        >>> len(outcome.select_cells("table3")), len(outcome.select_cells("table3", "independent"))
+        (3, 0)
+        """
         return [s for s in self.cells if s.measurand.table == table and protocol in (None, s.measurand.protocol)]
 
     def select_trials(self, dataset: str, varied: str | None = None) -> list[Summary[Trial]]:
-        """Return the trials of a set, or of the curve for one parameter of it."""
+        """Select the trials of a set, or of the curve for one parameter of it.
+
+        Parameters
+        ----------
+        dataset : str
+            The set, one of `radoncdt.datasets.FEW_SHOT`.
+        varied : {"dots", "amplitude"}, optional
+            The parameter of the curve. By default the trials of no curve are selected.
+
+        Returns
+        -------
+        list of Summary
+            The summaries of the trials.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     outcome = reproduction.prepare(folder, reproduction.Choice("table3"), None).summarise()
+        >>> outcome.select_trials("salt")  # the robustness study was not chosen
+        []
+        """
         return [s for s in self.trials if (s.measurand.dataset, s.measurand.varied) == (dataset, varied)]
 
     def describe(self) -> dict[str, Any]:
-        """Describe what was measured, and with what."""
+        """Describe what was measured, and with what.
+
+        Returns
+        -------
+        dict
+            The fields of the choice, and the set-up.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     outcome = reproduction.prepare(folder, reproduction.Choice("table3"), None).summarise()
+        >>> described = outcome.describe()
+        >>> described["parts"], described["draws"], described["seed"]
+        (('table3',), 10, 0)
+        """
         chosen = {field.name: getattr(self.choice, field.name) for field in fields(self.choice)}
         glyphs = self.choice.glyphs
         described = f"{glyphs.font.name}, queries in {glyphs.query_font.name}" if glyphs else None
@@ -190,7 +339,42 @@ class Outcome:
 
 
 def prepare(out: str | os.PathLike[str], choice: Choice, mnist: datasets.Mnist | None) -> "Run":
-    """Check the choice against the digits, make the folder, and read earlier measurements in it."""
+    """Prepare a run: check the choice against the digits, make the folder, and read earlier measurements in it.
+
+    Parameters
+    ----------
+    out : path
+        Folder of the report, which is made if it does not exist.
+    choice : Choice
+        What to reproduce.
+    mnist : Mnist or None
+        The digits; None if the choice needs none.
+
+    Returns
+    -------
+    Run
+        The run, which can measure what is missing.
+
+    Raises
+    ------
+    ValueError
+        If the digits do not suffice for the choice.
+    ImportError
+        If a package that the report needs is missing.
+
+    See Also
+    --------
+    reproduce : Prepare, measure and write the report in one call.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> choice = reproduction.Choice(("table3",), ("published",), draws=1, angles=(2,), sizes=(10,))
+    >>> with TemporaryDirectory() as folder:
+    ...     run = reproduction.prepare(folder, choice, None)
+    >>> run.done, run.total
+    (0, 3)
+    """
     for package in ("matplotlib", "jinja2"):  # the report needs them; complain before measuring, not after it
         require(package, "the reproduction", extra="reproduce")
     if mnist and choice.needs_digits:
@@ -201,7 +385,34 @@ def prepare(out: str | os.PathLike[str], choice: Choice, mnist: datasets.Mnist |
 
 
 class Run:
-    """Measures everything that the folder does not hold yet. `done` of `total` measurements were there before."""
+    """A run, which measures everything that the folder does not hold yet.
+
+    `done` of `total` measurements were there before. `prepare` makes a run.
+
+    Parameters
+    ----------
+    choice : Choice
+        What to reproduce.
+    mnist : Mnist or None
+        The digits; None if the choice needs none.
+    folder : Path
+        Folder of the report, which exists.
+
+    See Also
+    --------
+    prepare : Check the choice and make the folder before.
+    write_report : Write the report of a run.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> choice = reproduction.Choice(("table3",), ("published",), draws=1, angles=(2,), sizes=(10,))
+    >>> with TemporaryDirectory() as folder:
+    ...     run = reproduction.prepare(folder, choice, None)
+    ...     run.measure()
+    ...     print(run.summarise().missing, reproduction.prepare(folder, choice, None).done)
+    0 3
+    """
 
     def __init__(self, choice: Choice, mnist: datasets.Mnist | None, folder: Path) -> None:
         self.began = time.perf_counter()
@@ -268,6 +479,23 @@ class Run:
 
         After an interrupt, everything that was measured before it is in the folder. Only Table 1, which takes
         seconds, is measured again.
+
+        Parameters
+        ----------
+        n_jobs : int or None, default -1
+            Number of threads, as in scikit-learn; −1 means all cores.
+        on_progress : callable, optional
+            Called as ``on_progress(done, total, task)`` during the work.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> choice = reproduction.Choice(("table3",), ("published",), draws=1, angles=(2,), sizes=(10,))
+        >>> with TemporaryDirectory() as folder:
+        ...     run = reproduction.prepare(folder, choice, None)
+        ...     run.measure(n_jobs=1)
+        ...     print(len(run.summarise().cells))
+        3
         """
         import scipy.linalg  # noqa: F401  # loads its own BLAS, which can be limited only once it is loaded
         from threadpoolctl import threadpool_limits
@@ -350,7 +578,25 @@ class Run:
             yield measurand
 
     def summarise(self) -> Outcome:
-        """Summarise everything that is measured. Cells without any draw are left out."""
+        """Summarise everything that is measured. Cells without any draw are left out.
+
+        Returns
+        -------
+        Outcome
+            The summaries.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> choice = reproduction.Choice(("table3",), ("published",), draws=1, angles=(2,), sizes=(10,))
+        >>> with TemporaryDirectory() as folder:
+        ...     run = reproduction.prepare(folder, choice, None)
+        ...     print(run.summarise().missing)
+        ...     run.measure()
+        ...     print(run.summarise().missing)
+        3
+        0
+        """
         seconds: dict[str, float] = {}
         wanted: list[tuple[Cell | Trial | Recognition, int]] = [*self._cells, *self._trials, *self._recognitions]
         for measurand, draw in wanted:

@@ -58,20 +58,44 @@ _CHUNK = 50  # queries between two reports of progress
 
 @dataclass(frozen=True)
 class GlyphStudy:
-    """What is measured.
+    """The settings of the glyph study, which finds characters of one font among those of another.
+
+    The templates are characters that both fonts have, as the first font draws them. Each query is one of these
+    characters as the second font draws it, moved by a random affine map.
 
     Parameters
     ----------
-    font, query_font : Font
-        The font of the templates, and that of the queries.
-    n_characters, n_queries : int
-        The largest number of characters, and the number of queries. There are at most as many queries as characters.
-    refined : int
+    font : Font
+        The font of the templates.
+    query_font : Font
+        The font of the queries.
+    n_characters : int, default 20000
+        The largest number of characters.
+    n_queries : int, default 500
+        The number of queries. There are at most as many queries as characters.
+    refined : int, default 100
         The number of templates whose pixels are compared with each query by the methods "refined" and "even refined".
-    size : int
+    size : int, default 96
         Size of the fonts, in pixels.
-    seed : int
+    seed : int, default 0
         Seed of the characters and of the maps.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a parameter has the wrong type or is out of its range.
+
+    See Also
+    --------
+    Choice : What to reproduce, which contains such settings.
+    radoncdt.datasets.list_fonts : List the fonts at hand.
+
+    Examples
+    --------
+    >>> fonts = datasets.list_fonts(system=False)
+    >>> study = reproduction.GlyphStudy(fonts[0], fonts[1], n_characters=100)
+    >>> reproduction.Choice(parts="glyphs", glyphs=study).glyphs.n_queries
+    500
     """
 
     font: Font

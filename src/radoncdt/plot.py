@@ -5,6 +5,8 @@ window opens and no state is shared. ``ax.figure.savefig("picture.png")`` writes
 that a figure shows, and `read_facts` reads them.
 """
 
+from __future__ import annotations
+
 import json
 import textwrap
 import warnings

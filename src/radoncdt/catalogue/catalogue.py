@@ -1,5 +1,7 @@
 """The catalogue as users see it."""
 
+from __future__ import annotations
+
 import os
 import threading
 from collections.abc import Iterator, Sequence
@@ -86,7 +88,7 @@ class Catalogue:
         self._index_lock = threading.Lock()
         self._calibration: Calibration | None = None
 
-    def __enter__(self) -> "Catalogue":
+    def __enter__(self) -> Catalogue:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,5 +1,7 @@
 """Random affine maps, and images moved by them."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """The two data sets of the paper: affine copies of drawn symbols and of digits."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -4,6 +4,8 @@ Every function takes images (n, H, W), white on black, and returns new ones. The
 White is the largest value of the image, or 1 if the image is empty.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The data sets of the authors' few-shot study of robustness (arXiv 2506.08761): distorted symbols and digits."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple

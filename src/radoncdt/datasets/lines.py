@@ -3,6 +3,8 @@
 Lines are given in the frame [−1, 1]², x to the right and y up, which fills the image.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Classify image files by folders of examples: each folder is a class with one or more images."""
 
+from __future__ import annotations
+
 import os
 from collections import Counter as Tally
 from collections.abc import Sequence

@@ -1,5 +1,7 @@
 """Run the experiments: what to measure (`Choice`), measuring it (`Run`), and the results (`Outcome`)."""
 
+from __future__ import annotations
+
 import os
 import threading
 import time
@@ -338,7 +340,7 @@ class Outcome:
         return {**chosen, "glyphs": described, "data": data or None, **self.setup}
 
 
-def prepare(out: str | os.PathLike[str], choice: Choice, mnist: datasets.Mnist | None) -> "Run":
+def prepare(out: str | os.PathLike[str], choice: Choice, mnist: datasets.Mnist | None) -> Run:
     """Prepare a run: check the choice against the digits, make the folder, and read earlier measurements in it.
 
     Parameters

@@ -43,7 +43,7 @@ COMMANDS = {
     "transform": "compute features of image files",
     "register": "find the affine map that takes one image to another",
     "reproduce": "repeat the experiments of the paper and compare the figures",
-    "completion": "print a script with which a shell completes commands, options and files",
+    "completion": "print a script that completes commands, options and files in a shell",
 }
 """The commands, in the order of the help, and what each of them does."""
 

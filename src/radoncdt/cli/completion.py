@@ -1,4 +1,4 @@
-"""``radoncdt completion``: print a script with which a shell completes commands, options, choices and files."""
+"""``radoncdt completion``: print a script that completes commands, options and files in a shell."""
 
 import argparse
 import io

@@ -1,4 +1,4 @@
-"""Write the tables of docs/start/watermarks.md and docs/howto/large-collections.md from benchmarks/catalogue.json.
+"""Write the tables of docs/results/catalogues.md and docs/howto/large-collections.md from benchmarks/catalogue.json.
 
 python -m benchmarks catalogue_page
 """
@@ -44,7 +44,7 @@ def format_number(figure: float, digits: int = 2) -> str:
     return f"{float(f'{figure:.{digits}g}'):,.10g}"
 
 
-# ---------------------------------------------------------------- docs/start/watermarks.md
+# ---------------------------------------------------------------- docs/results/catalogues.md
 
 
 def tabulate_recognition(figures: Figures) -> str:
@@ -91,7 +91,7 @@ def state_recognition_in_large(figures: Figures) -> str:
         for kind in ("drawing", "photograph")
     )
     return (
-        "In the catalogue of 100,000 marks of [large-collections.md](../howto/large-collections.md), drawn at 128\n"
+        "In the catalogue of 100,000 marks of [Large collections](../howto/large-collections.md), drawn at 128\n"
         f"pixels, the share of queries whose mark is ranked first is {drawings} for 60 drawings and\n"
         f"{photographs} for 60 photographs."
     )
@@ -230,7 +230,7 @@ def tabulate_estimates(figures: Figures) -> str:
 
 
 TABLES: dict[str, dict[str, Callable[[Figures], str]]] = {
-    "start/watermarks.md": {
+    "results/catalogues.md": {
         "recognition": tabulate_recognition,
         "ranking": tabulate_ranking,
         "large": state_recognition_in_large,

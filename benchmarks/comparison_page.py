@@ -4,86 +4,31 @@ python -m benchmarks comparison_page
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.comparison import OURS, RESULTS, Record
 from benchmarks.comparison.speed import Case
+from benchmarks.comparison_tables import (
+    find_best,
+    fold,
+    label,
+    select,
+    show_close_times,
+    show_least,
+    show_times,
+    tabulate,
+    tabulate_part,
+)
 from benchmarks.report import make_parser, make_table, replace_between, write_text
 
 HERE = Path(__file__).parent
 PAGE, README = HERE.parent / "docs" / "results" / "benchmarks.md", HERE.parent / "README.md"
 
-Show = Callable[[Record, list[Record]], str]
-"""Formats the figure of a record, given all records of its column."""
-
 USUAL = ("scikit-image", "PyTransKit", "torchcdt")  # the libraries in common use
 MAIN = Case._field_defaults
 """The values of a case that do not vary."""
-ROUNDING = {"mass": 2e-6, "spread": 1e-5, "largest": 1e-5}
-"""Figures below these are due to rounding, and count as 0."""
-
-
-def select(records: Iterable[Record], **values: Any) -> list[Record]:
-    """Select the records that have these values."""
-    return [r for r in records if all(r.get(key) == value for key, value in values.items())]
-
-
-# ---------------------------------------------------------------- tables
-
-
-def label(record: Record) -> str:
-    """Name the library and the form of a record."""
-    plain = record["peer"] == OURS and record["form"] == "as shipped"
-    return record["peer"] if plain else f"{record['peer']}, {record['form']}"
-
-
-def tabulate(records: list[Record], column: Callable[[Record], str], show: Show) -> str:
-    """Make a table with one row per library and form, and one column per case."""
-    columns: dict[str, list[Record]] = {}
-    for record in records:
-        columns.setdefault(column(record), []).append(record)
-    rows = []
-    for name in dict.fromkeys(label(record) for record in records):
-        cells = [next((show(r, case) for r in case if label(r) == name), "–") for case in columns.values()]
-        rows.append([name, *cells])
-    return make_table(["", *columns], rows)
-
-
-def show_least(figure: str, digits: str) -> Show:
-    """Format the figure, in bold if no figure of the column is smaller."""
-
-    def show(record: Record, case: list[Record]) -> str:
-        if record.get(figure) is None:
-            return "–"
-        text = f"{record[figure]:{digits}}"
-        return f"**{text}**" if label(record) in find_best(case, figure) else text
-
-    return show
-
-
-def find_best(case: list[Record], figure: str) -> list[str]:
-    """Find the libraries with the smallest figure of a case, up to rounding."""
-    measured = [r for r in case if r.get(figure) is not None]
-    limit = max(min(r[figure] for r in measured) * (1 + 1e-9), ROUNDING.get(figure, 0.0))
-    return [label(r) for r in measured if r[figure] <= limit]
-
-
-def show_times(record: Record, case: list[Record]) -> str:
-    """Format milliseconds, and their ratio to ours."""
-    if "left_out" in record:
-        return "–"
-    ours = next(other["milliseconds"] for other in case if label(other) == OURS)
-    text = f"{record['milliseconds']:.3g}" if record["milliseconds"] < 1000 else f"{record['milliseconds']:.0f}"
-    return text if record["peer"] == OURS else f"{text} (× {record['milliseconds'] / ours:.0f})"
-
-
-def show_close_times(record: Record, case: list[Record]) -> str:
-    """Format milliseconds, and their ratio to ours with two decimals."""
-    ours = next(other["milliseconds"] for other in case if other["peer"] == OURS)
-    text = f"{record['milliseconds']:.3g}"
-    return text if record["peer"] == OURS else f"{text} (× {record['milliseconds'] / ours:.2f})"
 
 
 # ---------------------------------------------------------------- sentences
@@ -102,10 +47,13 @@ def compare_speed(records: list[Record], **case: Any) -> tuple[float, str, float
 
 
 def state_speed(records: list[Record], **case: Any) -> str:
-    """Write a sentence about our time, and how many times as long other libraries take."""
-    ours, name, ratio, others = compare_speed(records, **case)
-    usual = ", ".join(f"{others[peer]:.0f} times as fast as {peer}" for peer in USUAL if peer in others)
-    return f"{ours:.2f} ms: {ratio:.1f} times as fast as the fastest other library, {name}; {usual}"
+    """Write a sentence about our times, and how many times as long the fastest other library takes."""
+    dense, drawing = (compare_speed(records, kind=kind, **case) for kind in ("dense", "drawing"))
+    return (
+        f"A dense image takes {dense[0]:.2f} ms and a line drawing {drawing[0]:.2f} ms, {dense[2]:.1f} and "
+        f"{drawing[2]:.1f} times\n  as fast as with the fastest other library, "
+        f"{' and '.join(dict.fromkeys((dense[1], drawing[1])))}."
+    )
 
 
 def count_wins(records: list[Record], part: str, figures: dict[str, str]) -> str:
@@ -163,30 +111,31 @@ def list_crossings(records: list[Record]) -> str:
 
 
 def summarise(records: list[Record]) -> str:
-    """Write the summary at the beginning of the page."""
+    """Write the sentences at the beginning of the page."""
     over = max(r["over_bound"] for r in select(records, part="stages"))
     side, angles = find_fit(records, "dense", "side"), find_fit(records, "dense", "angles")
     ink = find_fit(records, "drawing", "rows, columns and runs of ink")
     return "\n".join(
         [
-            "256 × 256 pixels, 128 angles, features included:",
-            "",
-            f"- A dense image takes {state_speed(records, kind='dense')}.",
-            f"- A line drawing takes {state_speed(records, kind='drawing')}.",
-            f"- In float64, a dense image takes {state_speed(records, kind='dense', dtype='float64')}.",
-            f"- In float64, a line drawing takes {state_speed(records, kind='drawing', dtype='float64')}.",
-            f"- The projection takes at most {over:.2f} times as long as a plain loop that filters the same rows by\n"
-            "  three taps, adds them to sums of the same size, and does nothing else.",
-            "",
-            "Besides:",
-            "",
-            f"- The time grows as the side to the power {side['exponent']:.2f} and the angles to the power\n"
-            f"  {angles['exponent']:.2f} (dense, from the middle of the range on). For drawings of one size it is a\n"
-            f"  linear function of the rows, columns and runs of ink, with deviations of {ink['linear']:.0%} at most.",
-            f"- Accuracy: {count_wins(records, 'accuracy', ACCURACY)}",
-            f"- Invariance, in our best form: {count_wins(records, 'invariance', {'spread': ''})}",
+            f"- **Speed.** {state_speed(records)}",
+            f"- **Speed in float64.** {state_speed(records, dtype='float64')}",
+            f"- **Close to a bound.** The projection takes at most {over:.2f} times as long as a plain loop that\n"
+            "  filters the same rows by three taps, adds them to sums of the same size, and does nothing else.",
+            f"- **Growth.** The time grows as the side to the power {side['exponent']:.2f} and the angles to the\n"
+            f"  power {angles['exponent']:.2f} (dense, from the middle of the range on). For drawings of one size it\n"
+            "  is a linear function of the rows, columns and runs of ink, with deviations of "
+            f"{ink['linear']:.0%} at most.",
+            f"- **Accuracy.** {capitalise(count_wins(records, 'accuracy', ACCURACY))}",
+            "- **Invariance**, in our best form. " + capitalise(count_wins(records, "invariance", {"spread": ""})),
+            "- **Many angles.** adrt computes all of its projections at once. For projections of dense images,\n"
+            f"  {state_crossing(records, 'dense', 'projections')} ([figures](#many-angles)).",
         ]
     )
+
+
+def capitalise(sentence: str) -> str:
+    """Begin a sentence with a capital letter."""
+    return sentence[:1].upper() + sentence[1:]
 
 
 def state_readme_figures(results: Record) -> str:
@@ -230,16 +179,46 @@ def describe_setups(results: Record) -> str:
     return "\n\n".join(f"For {', '.join(parts)}: {text}" for text, parts in lines.items())
 
 
-def tabulate_part(records: list[Record], part: str, show: Show) -> str:
-    """Make the table of a part, with one column per case."""
-    return tabulate(select(records, part=part), lambda r: r["case"], show)
+def tabulate_main_figures(records: list[Record]) -> str:
+    """Make the table at the beginning of the page, with one row per library in its best form."""
+    forms = {r["peer"]: "as shipped" if r["peer"] == OURS else "tuned" for r in records}
+
+    def select_figures(peer: str, figure: str, **values: Any) -> list[float]:
+        chosen = select(records, peer=peer, form=forms[peer], **values)
+        return [r[figure] for r in chosen if r.get(figure) is not None]
+
+    def show_time(peer: str, kind: str) -> str:
+        case = select(records, part="speed", **MAIN | {"kind": kind})
+        return show_times(select(case, peer=peer, form=forms[peer])[0], case)
+
+    def show_largest(peer: str, figure: str, digits: str, **values: Any) -> str:
+        found = select_figures(peer, figure, **values)
+        return f"{max(found):{digits}}" if found else "–"
+
+    columns: dict[str, Callable[[str], str]] = {
+        "dense image, ms": lambda peer: show_time(peer, "dense"),
+        "line drawing, ms": lambda peer: show_time(peer, "drawing"),
+        "memory, MB": lambda peer: show_largest(peer, "megabytes", ".1f", part="memory", kind="dense"),
+        "largest error of the NR-CDT": lambda peer: show_largest(peer, "nrcdt_largest", ".2g", part="accuracy"),
+        "recognised": lambda peer: show_largest(peer, "accuracy", ".3f", part="recognition"),
+    }
+    rows = [[peer if peer == OURS else f"{peer}, tuned", *(show(peer) for show in columns.values())] for peer in forms]
+    return make_table(["", *columns], rows)
 
 
-def make_page(results: Record) -> str:
-    """Write the page docs/results/benchmarks.md."""
-    records = results["records"]
-    speed, stages = select(records, part="speed"), select(records, part="stages")
-    left_out = dict.fromkeys(f"- {label(r)}, {r['case']}: {r['left_out']}" for r in records if "left_out" in r)
+def describe_shipped_recognition(records: list[Record]) -> str:
+    """Write a sentence about the recognition of other libraries as they are shipped."""
+    others = [r for r in select(records, part="recognition", form="as shipped") if r["peer"] != OURS]
+    found = [r["accuracy"] for r in others if "accuracy" in r]
+    return (
+        "Tuned forms need code that the libraries do not contain. As shipped, the other libraries recognise\n"
+        f"{min(found):.3f} to {max(found):.3f} of the copies ([table](#recognition))."
+    )
+
+
+def write_speed(records: list[Record]) -> list[str]:
+    """Write the section about speed."""
+    speed = select(records, part="speed")
 
     def tabulate_along(varied: str, kind: str, title: str) -> str:
         same = {key: value for key, value in MAIN.items() if key != varied}
@@ -249,20 +228,64 @@ def make_page(results: Record) -> str:
     def tabulate_case(title: str, **case: Any) -> str:
         return tabulate(select(speed, **MAIN | case), lambda r: title.format(**r), show_times)
 
-    def select_angles(kind: str, what: str) -> list[Record]:
-        return select(records, part="angles", kind=kind, what=what)
+    def show_spread(record: Record, _: list[Record]) -> str:
+        if "left_out" in record:
+            return "–"
+        low, high = record["spread"]
+        return f"{record['milliseconds']:.3g} ({low:.3g} to {high:.3g})"
 
-    def tabulate_spreads() -> str:
-        def show(record: Record, _: list[Record]) -> str:
-            if "left_out" in record:
-                return "–"
-            low, high = record["spread"]
-            return f"{record['milliseconds']:.3g} ({low:.3g} to {high:.3g})"
+    left_out = dict.fromkeys(f"- {label(r)}, {r['case']}: {r['left_out']}" for r in records if "left_out" in r)
+    return [
+        "## Speed",
+        "![Milliseconds per image over its side: dense left, drawings right](../pictures/benchmarks_speed.png)",
+        "The tables show milliseconds per image, and their ratio to ours in brackets. Times are medians of seven\n"
+        "interleaved turns, or of three for calls that take more than half a second. The default is 256 × 256 pixels,\n"
+        "128 angles, float32 and one image, of which one is varied at a time. Work that a library does once per size,\n"
+        "such as the matrix of ASTRA, does not count.",
+        fold("Dense images of 64 × 64 to 1024 × 1024 pixels", tabulate_along("side", "dense", "{0} × {0}")),
+        fold("Line drawings of 64 × 64 to 1024 × 1024 pixels", tabulate_along("side", "drawing", "{0} × {0}")),
+        fold("Dense images, 16 to 256 angles", tabulate_along("n_angles", "dense", "{} angles")),
+        fold("Line drawings, 16 to 256 angles", tabulate_along("n_angles", "drawing", "{} angles")),
+        fold("float64", tabulate_case("{kind}", dtype="float64")),
+        fold("Many images in one call, 64 × 64", tabulate_case("{kind}, {batch} images", side=64, batch=64)),
+        fold(
+            "Projections alone",
+            "Without quantiles and pooling. Ours are the exact masses that `radon` returns.",
+            tabulate_case("{kind}", what="projections"),
+        ),
+        fold("Median, fastest and slowest turn", tabulate(select(speed, **MAIN), lambda r: r["kind"], show_spread)),
+        *([fold("What was left out", "\n".join(left_out))] if left_out else []),
+    ]
 
-        return tabulate(select(speed, **MAIN), lambda r: r["kind"], show)
 
+def write_many_angles(records: list[Record]) -> list[str]:
+    """Write the section about many angles, for which adrt may be faster."""
+
+    def tabulate_angles(kind: str, what: str) -> str:
+        chosen = select(records, part="angles", kind=kind, what=what)
+        named = [r | {"form": "as shipped" if r["peer"] == OURS else "faster form"} for r in chosen]
+        return tabulate(named, lambda r: f"{r['n_angles']} angles", show_close_times)
+
+    return [
+        "### Many angles",
+        "adrt computes the projections along all of its directions at once, 1024 for 256 × 256 pixels, for any\n"
+        "number of angles, and approximates lines by broken ones. Our time grows with the number of angles, so adrt\n"
+        "is faster if there are enough of them. Among the numbers of angles that were measured:",
+        list_crossings(records),
+        "The tables show milliseconds for 256 × 256 pixels in float32, with the faster form of adrt.",
+        *(
+            fold(f"{'Dense image' if kind == 'dense' else 'Line drawing'}, {what}", tabulate_angles(kind, what))
+            for what in ("projections", "features")
+            for kind in ("dense", "drawing")
+        ),
+    ]
+
+
+def write_stages(records: list[Record]) -> list[str]:
+    """Write the sections about the stages of our method and how their time grows."""
+    stages = select(records, part="stages")
     names = list(stages[0]["stages"])
-    stage_rows = [
+    rows = [
         [
             r["case"],
             *(f"{r['stages'][name]:.3f}" for name in names),
@@ -271,91 +294,81 @@ def make_page(results: Record) -> str:
         ]
         for r in stages
     ]
-    blocks = [
-        "# Comparison with other libraries",
-        "`make bench` measures the figures of this page, in one thread; `python -m benchmarks comparison_page`\n"
-        "writes it from `benchmarks/results.json`. Each library has a module in `benchmarks/peers` and is used in two\n"
-        "forms. *As shipped* follows its documentation, with the simplest code where it computes only projections.\n"
-        "*Tuned* is the best that we know how to do: masses in bins with edges, exact moments of the image, levels\n"
-        "without the ends, and the full circle. Features are the mNR-CDT. `benchmarks/comparison` has one module\n"
-        "per part.",
-        describe_setups(results),
-        summarise(records),
-        "## Speed",
-        "![Milliseconds per image over its side: dense left, drawings right](../pictures/benchmarks_speed.png)",
-        "Milliseconds per image (and their ratio to ours): medians of seven interleaved turns, or of three for\n"
-        "calls that take more than half a second. The default is 256 × 256 pixels, 128 angles, float32 and one\n"
-        "image, of which one is varied at a time. Work that a library does once per size, such as the matrix of\n"
-        "ASTRA, does not count.",
-        "Dense images, 128 angles:",
-        tabulate_along("side", "dense", "{0} × {0}"),
-        "Line drawings, 128 angles:",
-        tabulate_along("side", "drawing", "{0} × {0}"),
-        "Dense images, 256 × 256:",
-        tabulate_along("n_angles", "dense", "{} angles"),
-        "Line drawings, 256 × 256:",
-        tabulate_along("n_angles", "drawing", "{} angles"),
-        "float64:",
-        tabulate_case("{kind}", dtype="float64"),
-        "Many images in one call, 64 × 64:",
-        tabulate_case("{kind}, {batch} images", side=64, batch=64),
-        "Projections alone, without quantiles and pooling; ours are the exact masses that `radon` returns:",
-        tabulate_case("{kind}", what="projections"),
-        "### Many angles",
-        "adrt computes the projections along all of its directions at once, 1024 for 256 × 256 pixels, for any\n"
-        "number of angles, and approximates lines by broken ones. Our time grows with the number of angles, so adrt\n"
-        "is faster if there are enough of them. Milliseconds for 256 × 256 pixels in float32, with the\n"
-        "faster form of adrt:",
-        *(
-            f"{'Dense image' if kind == 'dense' else 'Drawing'}, {what}:\n\n"
-            + tabulate(
-                [r | {"form": "as shipped" if r["peer"] == OURS else "faster form"} for r in select_angles(kind, what)],
-                lambda r: f"{r['n_angles']} angles",
-                show_close_times,
-            )
-            for what in ("projections", "features")
-            for kind in ("dense", "drawing")
-        ),
-        f"Among the numbers of angles that were measured:\n\n{list_crossings(records)}",
-        "### Spread",
-        "Median, fastest and slowest turn:",
-        tabulate_spreads(),
-        *(["Left out:\n\n" + "\n".join(left_out)] if left_out else []),
+    return [
         "### Where the time goes",
         "Milliseconds of our stages for 256 × 256 pixels and 128 angles, in the fastest turns: reading (copy, box\n"
         "and runs of the ink, transposed copy, moments), projection, quantiles, pooling (normalisation and\n"
         "maximum), and Python (arguments). They are differences of measured times, so hundredths are noise.",
-        make_table(["", *names, "together", "bound", "projection over bound"], stage_rows),
+        make_table(["", *names, "together", "bound", "projection over bound"], rows),
         "### How the time grows",
         "![Milliseconds over the side, angles, images at once, ink and threads](../pictures/benchmarks_scaling.png)",
+    ]
+
+
+def write_quality(records: list[Record]) -> list[str]:
+    """Write the sections about memory, accuracy, invariance and recognition."""
+
+    def show_recognition(record: Record, _: list[Record]) -> str:
+        return "–" if "left_out" in record else f"{record['accuracy']:.3f}, {record['milliseconds']:.3g} ms"
+
+    return [
         "## Memory",
-        "Peak memory in MB for the features of one image, beyond the memory in use before; work that a library does\n"
-        "once per size is included:",
-        tabulate_part(records, "memory", show_least("megabytes", ".1f")),
+        "Peak memory for the features of one image, beyond the memory in use before. Work that a library does once\n"
+        "per size is included.",
+        fold("Peak memory in MB", tabulate_part(records, "memory", show_least("megabytes", ".1f"))),
         "## Accuracy",
         "Images of 128 × 128 pixels in float64, 32 angles, levels between 0.02 and 0.98, compared with closed\n"
         "forms. The mass is that of a projection. PyTransKit and POT do not show projections. Errors of the mass\n"
-        "below 2e-6 are due to rounding (ASTRA uses float32).",
+        "below 2e-6 are due to rounding (ASTRA uses float32). The smallest figures are in bold.",
         *(
-            f"{title[0].upper()}{title[1:]}:\n\n" + tabulate_part(records, "accuracy", show_least(figure, ".2g"))
+            fold(capitalise(title), tabulate_part(records, "accuracy", show_least(figure, ".2g")))
             for figure, title in ACCURACY.items()
         ),
         "## Invariance",
-        "Change of the features of a symbol, relative to the distance to the nearest other symbol, 256 × 256\n"
-        "pixels, 128 angles: root mean square over the symbols and their copies. At about 1, symbols are mistaken\n"
-        "for others. Below 1e-5, it is due to rounding. Copies are what a camera would see: the value of a pixel is\n"
-        "the mean over its area.",
-        tabulate_part(records, "invariance", show_least("spread", ".2g")),
-        "The largest change instead of the root mean square:",
-        tabulate_part(records, "invariance", show_least("largest", ".2g")),
-        "## Recognition",
-        "The nearest of one template per class, 128 × 128, 32 angles; milliseconds per image, in one call for all\n"
-        "copies:",
-        tabulate_part(
-            records,
-            "recognition",
-            lambda r, _: "–" if "left_out" in r else f"{r['accuracy']:.3f}, {r['milliseconds']:.3g} ms",
+        "How much the features of a symbol change, relative to the distance to the nearest other symbol, with\n"
+        "256 × 256 pixels and 128 angles. At about 1, symbols are mistaken for others. Changes below 1e-5 are due to\n"
+        "rounding. Copies are what a camera would see: the value of a pixel is the mean over its area.",
+        fold(
+            "Root mean square over the symbols and their copies",
+            tabulate_part(records, "invariance", show_least("spread", ".2g")),
         ),
+        fold("Largest change", tabulate_part(records, "invariance", show_least("largest", ".2g"))),
+        "## Recognition",
+        "The nearest of one template per class, 128 × 128 pixels, 32 angles.",
+        fold(
+            "Share of the copies that are recognised, and milliseconds per image in one call for all copies",
+            tabulate_part(records, "recognition", show_recognition),
+        ),
+    ]
+
+
+def make_page(results: Record) -> str:
+    """Write the page docs/results/benchmarks.md."""
+    records = results["records"]
+    blocks = [
+        "# Comparison with other libraries",
+        "How fast, accurate and invariant are the features of radoncdt, compared with those that can be computed with\n"
+        "six other libraries? Features are the mNR-CDT.",
+        "## Main figures",
+        tabulate_main_figures(records),
+        "Times are for 256 × 256 pixels and 128 angles in one thread, features included, with their ratio to ours in\n"
+        "brackets. Memory is the peak for a dense image of 512 × 512 pixels. The error is the largest one over four\n"
+        "shapes with closed forms. *Recognised* is the share of affine copies of 12 symbols whose nearest template is\n"
+        "the right one.",
+        describe_shipped_recognition(records),
+        summarise(records),
+        "## How it is measured",
+        "`make bench` measures all figures of this page; `python -m benchmarks comparison_page` writes it from\n"
+        "`benchmarks/results.json`. `benchmarks/comparison` has one module per part. Each library has a module in\n"
+        "`benchmarks/peers` and is used in two forms:",
+        "- *As shipped* follows its documentation, with the simplest code where it computes only projections.\n"
+        "- *Tuned* is the best that we know how to do: masses in bins with edges, exact moments of the image, levels\n"
+        "  without the ends, and the full circle.",
+        describe_setups(results),
+        *write_speed(records),
+        *write_many_angles(records),
+        *write_stages(records),
+        *write_quality(records),
     ]
     return "\n\n".join(blocks) + "\n"
 

@@ -1,4 +1,4 @@
-"""Write the tables and the picture about recognition in docs/results/recognition.md and the README from stored results.
+"""Write the tables and the picture about recognition in the documents and the README from stored results.
 
 python -m benchmarks recognition_page
 python -m benchmarks recognition_page --results DIR …    # first take over the figures of reports
@@ -23,8 +23,8 @@ from radoncdt.reproduction.recognition.few_shot_tables import (
 from radoncdt.reproduction.recognition.tables import list_glyphs, list_one_shot
 
 README = Path(__file__).parent.parent / "README.md"
-PAGE = README.with_name("docs") / "results" / "recognition.md"
-PICTURE = PAGE.parents[1] / "pictures" / "recognition_few_shot.png"
+DOCS = README.with_name("docs")
+PICTURE = DOCS / "pictures" / "recognition_few_shot.png"
 END = "<!-- end -->"  # marks the end of a generated table
 STUDIES = ("few_shot", "glyphs", "omniglot")  # the studies of `radoncdt reproduce`
 
@@ -54,13 +54,34 @@ def make_summary(records: Records) -> str:
 SUMMARISED = ("mnrcdt", "registered", "few-shot")
 """The methods in the table of the README."""
 
-TABLES: dict[str, Callable[[Records], str]] = {
-    "few_shot": make_few_shot_tables,
-    "glyphs": lambda records: make_table(*list_glyphs(records)),
-    "omniglot": lambda records: make_table(*list_one_shot(records)),
-    "priors": make_prior_table,
+
+def make_choice(records: Records) -> str:
+    """Make the table for choosing features: accuracies with one and with fifty examples on all sets, and times."""
+    found = {(each["method"], each["dataset"], each["n_train"]): each for each in records}
+    rows = [
+        [
+            METHOD_LABELS[method],
+            *(", ".join(f"{found[method, name, n]['mean']:.3f}" for n in (1, 50)) for name in SET_LABELS),
+            ", ".join(f"{found[method, 'digits', n]['seconds']:.1f}" for n in (1, 50)),
+        ]
+        for method in METHOD_LABELS
+        if all((method, name, n) in found for name in SET_LABELS for n in (1, 50))
+    ]
+    sets = ["digits, moderate maps", "digits, any rotation", "capitals", "symbols with specks"]
+    return make_table(["features and classifier", *sets, "seconds"], rows)
+
+
+PAGES: dict[Path, dict[str, Callable[[Records], str]]] = {
+    DOCS / "results" / "recognition.md": {
+        "few_shot": make_few_shot_tables,
+        "glyphs": lambda records: make_table(*list_glyphs(records)),
+        "omniglot": lambda records: make_table(*list_one_shot(records)),
+        "priors": make_prior_table,
+    },
+    DOCS / "howto" / "choose-features.md": {"few_shot": make_choice},
+    README: {"few_shot": make_summary},
 }
-"""The functions that make the tables from the records of the same name."""
+"""The functions that make the tables of a page from the records of the same name."""
 
 
 def mark_begin(name: str) -> str:
@@ -74,16 +95,11 @@ def load_records() -> dict[str, Records]:
     return records
 
 
-def insert_tables(text: str, records: dict[str, Records]) -> str:
-    """Replace the tables of the page, which are between marks, by those of the given records."""
-    for name, make in TABLES.items():
+def insert_tables(page: Path, text: str, records: dict[str, Records]) -> str:
+    """Replace the tables in the text of a page, which are between marks, by those of the given records."""
+    for name, make in PAGES[page].items():
         text = replace_between(text, mark_begin(name), END, make(records[name]))
     return text
-
-
-def insert_summary(text: str, records: dict[str, Records]) -> str:
-    """Replace the table of the README."""
-    return replace_between(text, mark_begin("few_shot"), END, make_summary(records["few_shot"]))
 
 
 def list_facts(records: Records) -> dict[str, Any]:
@@ -113,8 +129,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--results", type=Path, nargs="+", default=[], metavar="DIR", help=text)
     take_over(parser.parse_args(arguments).results)
     records = load_records()
-    write_text(PAGE, insert_tables(PAGE.read_text(encoding="utf-8"), records))
-    write_text(README, insert_summary(README.read_text(encoding="utf-8"), records))
+    for page in PAGES:
+        write_text(page, insert_tables(page, page.read_text(encoding="utf-8"), records))
     plot.save(draw_few_shot(records["few_shot"]), PICTURE, list_facts(records["few_shot"]))
-    print(PAGE, README, PICTURE, sep="\n")
+    print(*PAGES, PICTURE, sep="\n")
     return 0

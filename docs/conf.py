@@ -2,9 +2,12 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "extensions"))
+
+from sphinx.application import Sphinx  # noqa: E402
 
 import radoncdt  # noqa: E402
 
@@ -47,6 +50,7 @@ sphinx_gallery_conf = {
     "doc_module": ("radoncdt",),
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
+    "capture_repr": (),  # pages show what scripts print, not values of last lines
     "show_memory": False,
     "show_signature": False,
     "remove_config_comments": True,
@@ -69,3 +73,15 @@ html_theme_options = {
     "show_prev_next": True,
     "header_links_before_dropdown": 8,
 }
+
+
+def setup(app: Sphinx) -> None:
+    """Leave out methods that classes inherit from other packages."""
+    app.connect("autodoc-skip-member", _is_from_outside)
+
+
+def _is_from_outside(app: Sphinx, what: str, name: str, member: Any, skip: bool, options: object) -> bool | None:
+    home = getattr(member, "__module__", None) or getattr(getattr(member, "__objclass__", None), "__module__", None)
+    if what == "class" and home is not None and not home.startswith("radoncdt"):
+        return True
+    return None

@@ -62,7 +62,7 @@ STUDY = "| method | aff 5 / 10 | elastic 5 / 10 | salt 5 / 10 | all 5 / 10 | Lin
 @pytest.mark.parametrize("name", ["elastic", "salt"])
 def test_the_figures_of_the_study_of_robustness_are_measured(name):
     """Only registration on two of the sets is measured; the other figures are measured in the same way."""
-    lines = (ROOT / "docs" / "explanation" / "past-the-paper.md").read_text().splitlines()
+    lines = (ROOT / "docs" / "results" / "robustness.md").read_text().splitlines()
     title, _, *rows = [line.strip("| ").split(" | ") for line in lines[lines.index(STUDY) :]]
     column = title.index(f"{labels.SETS[name]} 5 / 10")
     printed = {row[0]: row[column] for row in rows if len(row) == len(title)}

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import compare
 from benchmarks.comparison import RESULTS, speed
-from benchmarks.comparison_page import select
+from benchmarks.comparison_tables import select
 from benchmarks.peers import LIBRARIES
 
 

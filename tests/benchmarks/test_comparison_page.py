@@ -46,3 +46,19 @@ def test_missing_results_are_explained():
     assert "- adrt could not be imported: no\n" in page.make_page({**RESULTS, "setups": setups})
     setups["speed"] = {**setups["speed"], "python": "4.0"}
     assert "For speed: Python 4.0" in page.make_page({**RESULTS, "setups": setups})
+
+
+def test_tables_are_folded_away_under_titles():
+    lines = page.PAGE.read_text(encoding="utf-8").splitlines()
+    assert lines.count(":::") == sum(line.startswith(":::{dropdown} ") for line in lines) > 10
+    shown = "\n".join(lines).split(":::{dropdown}")[0]
+    for peer in {record["peer"] for record in RESULTS["records"]}:
+        assert f"\n| {peer}" in shown  # the main figures name every library
+
+
+def test_main_figures_that_are_missing_are_dashes():
+    records = [
+        {key: r[key] for key in r if key != "nrcdt_largest"} if r["peer"] == "POT" else r for r in RESULTS["records"]
+    ]
+    (row,) = (line for line in page.tabulate_main_figures(records).splitlines() if line.startswith("| POT"))
+    assert row.endswith(" | – | 1.000 |")

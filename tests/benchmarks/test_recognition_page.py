@@ -8,14 +8,13 @@ from benchmarks import recognition_page
 from radoncdt import plot
 
 
-def test_the_tables_show_the_results():
+@pytest.mark.parametrize("page", recognition_page.PAGES, ids=lambda page: page.stem)
+def test_the_tables_show_the_results(page):
     records = recognition_page.load_records()
-    text = recognition_page.PAGE.read_text(encoding="utf-8")
-    assert recognition_page.insert_tables(text, records) == text
-    readme = recognition_page.README.read_text(encoding="utf-8")
-    assert recognition_page.insert_summary(readme, records) == readme
+    text = page.read_text(encoding="utf-8")
+    assert recognition_page.insert_tables(page, text, records) == text
     with pytest.raises(ValueError, match="there must be one place between"):
-        recognition_page.insert_tables(text.replace(recognition_page.END, ""), records)
+        recognition_page.insert_tables(page, text.replace(recognition_page.END, ""), records)
 
 
 def test_the_picture_shows_the_results():

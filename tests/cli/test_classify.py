@@ -39,7 +39,7 @@ def test_one_example_is_enough(folder, capsys):
     assert run("classify", "train", "test", "--prior", "photograph", *files) == 0
     out = capsys.readouterr().out
     assert "3 examples; classifier: FewShotClassifier; prior: aspect=0.006, bent_aspect=0.3; mirror images:" in out
-    assert "one example per class leaves nothing to choose; --prior and --mirror say what you know\n" in out
+    assert "too few examples per class to choose from; --prior and --mirror say what you know\n" in out
     assert "12 of    12 right, 1.000" in out
     rows = rows_of("p.csv")
     assert len(rows) == 12
@@ -62,7 +62,7 @@ def test_folders_whose_name_is_not_a_class_are_named(folder, capsys):
     save("test/other/x.png", MARKS[0].image())
     assert run("classify", "train", "test", "--out", "p.csv") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "not counted, because no class has this name: other, with 1 image" in lines
+    assert "1 image not counted, because no class has the name of the folder: other" in lines
     assert any(line.startswith("all") and "of    12 right" in line for line in lines)
 
 
@@ -74,8 +74,8 @@ def test_what_was_chosen_is_printed(folder, capsys):
     assert run("classify", "train", *files, "--out", "p.csv", "--moments", "auto") == 0
     first, *rest = capsys.readouterr().out.splitlines()
     assert re.fullmatch(
-        r"9 examples; classifier: FewShotClassifier; prior: .* \(auto\); mirror images: .* \(auto\); "
-        r"moments: (exact|robust) \(auto\)",
+        r"9 examples; classifier: FewShotClassifier; prior: .* \(chosen\); mirror images: .* \(chosen\); "
+        r"moments: (exact|robust) \(chosen\)",
         first,
     )
     assert len(rest) == 3  # the predictions, and the table

@@ -119,6 +119,19 @@ def test_it_explains_its_decisions(digits):
         assert labels[::2][each.example] == each.label
 
 
+def test_an_example_is_named_once(digits):
+    """With one example per class, exact and robust moments both vote, and their shares are added."""
+    images, labels = digits
+    first = np.unique(labels, return_index=True)[1]
+    model = FewShotClassifier().fit(images[first], labels[first])
+    evidence = model.explain(images[1], 99)
+    examples = [each.example for each in evidence]
+    assert len(set(examples)) == len(examples) == len(first)
+    shares = np.zeros(len(first))
+    shares[examples] = [each.share for each in evidence]
+    assert_allclose(shares, model.predict_proba(images[1:2])[0], atol=0.001)  # probabilities have a floor
+
+
 def test_evidence_comes_with_the_probabilities(digits):
     """They are those of the two methods that it replaces; the example belongs to the most probable class."""
     images, labels = digits

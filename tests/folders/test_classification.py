@@ -44,7 +44,7 @@ def test_examples_vote(folder):
     model = FewShotClassifier(moments="robust").fit(
         [read_ink(file) for file in files], [file.parent.name for file in files]
     )
-    assert found.settings["prior"] == f"{model.prior_} (auto)"
+    assert found.settings["prior"] == f"{model.prior_} (chosen)"
     assert found.settings["moments"] == "robust"
     for row, cells in zip(found.rows, table(found), strict=True):
         image = read_ink(row.file)
@@ -87,7 +87,7 @@ def test_one_example_per_class_is_enough(folder):
         Path(f"train/{file}.png").unlink()
     found = classify_folders("train", "test")
     assert sum(right for right, _ in found.accuracies.values()) >= 11
-    assert found.settings["prior"] == "any map (auto)"
+    assert found.settings["prior"] == "any map (default)"
 
 
 def test_a_given_classifier_is_not_changed(folder):

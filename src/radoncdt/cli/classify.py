@@ -7,7 +7,7 @@ from typing import Any
 import radoncdt
 from radoncdt import _threads
 from radoncdt._extras import require
-from radoncdt._text import format_count
+from radoncdt._text import format_count, shorten
 from radoncdt._validation import ArgumentValueError
 from radoncdt.cli.messages import complain, say
 from radoncdt.cli.options import (
@@ -182,8 +182,8 @@ def _print_settings(found: Predictions) -> None:
     n_examples = format_count(sum(found.n_examples.values()), "example")
     settings = "; ".join(f"{name}: {value}" for name, value in found.settings.items())
     say(f"{n_examples}; {settings}")
-    if "(auto)" in settings and max(found.n_examples.values()) == 1:
-        say("one example per class leaves nothing to choose; --prior and --mirror say what you know")
+    if "(default)" in settings:
+        say("too few examples per class to choose from; --prior and --mirror say what you know")
 
 
 def _print_predictions(found: Predictions) -> None:
@@ -214,8 +214,10 @@ def _print_accuracies(found: Predictions) -> None:
         n_right, n_known = map(sum, zip(*accuracies.values()))
         for name, (right, count) in [*accuracies.items(), ("all", (n_right, n_known))]:
             say(f"{name:30} {right:5} of {count:5} right, {right / count:.3f}")
-        for name, count in found.uncounted.items():
-            say(f"not counted, because no class has this name: {name}, with {format_count(count, 'image')}")
+    if found.uncounted:
+        n_images = format_count(sum(found.uncounted.values()), "image")
+        names = shorten(", ".join(found.uncounted))
+        say(f"{n_images} not counted, because no class has the name of the folder: {names}")
 
 
 def _draw_confusion(path: Path, found: Predictions) -> None:

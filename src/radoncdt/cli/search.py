@@ -24,6 +24,7 @@ from radoncdt.cli.options import (
 )
 from radoncdt.cli.outputs import check_outputs, write_bytes
 from radoncdt.ink import InkError
+from radoncdt.matching.prior import MapPrior
 
 __all__ = ["EPILOG", "add_options", "run"]
 
@@ -101,7 +102,7 @@ def run(options: argparse.Namespace) -> int:
     with Catalogue(options.catalogue) as catalogue:
         note = None
         if options.prior.prices:
-            note = f"Maps have the prices of the prior {options.prior}. {_NO_P_VALUES}"
+            note = f"Maps have the prices {MapPrior(**options.prior.prices._asdict())}. {_NO_P_VALUES}"
         elif len(catalogue) and not catalogue.calibrated:
             note = explain_missing_p_values(catalogue, options.catalogue)
         if note is not None:

@@ -1,5 +1,6 @@
 """A classifier for a few examples per class: register, bend, compare, vote."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -53,9 +54,9 @@ class Evidence(NamedTuple):
     label : object
         The label of the example.
     share : float
-        The share of its vote among all votes about the image.
+        The share of its votes among all votes about the image. It has two votes if exact and robust moments are used.
     distance : float
-        The distortion distance of the image and the example; see `distortion_distances`.
+        The distortion distance of the image and the example, for the larger vote; see `distortion_distances`.
     registration : Registration
         The map from the image to the example. Its `distance` is that of the descriptors; see `affine_distances`.
     """
@@ -82,11 +83,11 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
     ----------
     prior : "auto", "any", "upright", "photograph", MapPrior, or (aspect, rotation)
         Which maps from an image to an example are likely. "auto" chooses the prices of maps by leave-one-out on the
-        training images of classes that have at least two, and without any means "any". With one example per class, say
-        "upright" for characters and symbols that are hardly rotated, and "photograph" if they may be rotated but hardly
-        stretched.
+        training images of classes that have at least two; of more than 150, a fixed random choice. With fewer than four
+        such images it means "any". With one example per class, say "upright" for characters and symbols that are hardly
+        rotated, and "photograph" if they may be rotated but hardly stretched.
     reflections : bool or "auto"
-        Whether an image may be mirrored. "auto" chooses by leave-one-out; with one example per class it means False.
+        Whether an image may be mirrored. "auto" chooses in the same way; if nothing can be chosen, it means False.
     moments : {"auto", "exact", "robust"}
         The moments of the descriptors; see `nrcdt`. "robust" also omits the outermost levels. "auto" means both: the
         moments that do better by leave-one-out come first, and images that they leave uncertain are compared with the
@@ -111,6 +112,8 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
     ----------
     classes_ : array (n_classes,)
         The labels.
+    n_held_out_ : int
+        The number of examples that were classified by the others to choose parameters; 0 if nothing could be chosen.
     prior_ : MapPrior
         The prior that was given or chosen.
     reflections_ : bool
@@ -187,7 +190,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
             framed = Framed(descriptors, make_canvases(batch, descriptors, frame.side, self.n_jobs), frame)
             views.append(Examples(framed, codes, self.n_candidate_classes, self.n_examples, reflections, prior))
         self._voters = self._choose_votes(tuple(views), held_out)
-        self.classes_ = classes
+        self.classes_, self.n_held_out_ = classes, len(held_out)
         self.moments_, self.reflections_ = described[0].settings.moments, reflections
         self.prior_, self.beta_, self.fourier_ = self._voters.prior, self._voters.beta, self._voters.fourier
         return self
@@ -208,12 +211,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         batch = read_measures(self._read(X, reset=False))
         for i in range(len(batch)):
             batch.check_measure(i)
-        found = []
-        for start in range(0, len(batch), _QUERIES_PER_CHUNK):
-            items = batch.items[start : start + _QUERIES_PER_CHUNK]
-            chunk = Batch(items, (len(items),), batch.name)
-            found.append(self._voters.decide(chunk, self.n_jobs).probabilities)
-        return np.concatenate(found)
+        return np.concatenate([decisions.probabilities for decisions in self._decide_in_chunks(batch)])
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
         """Predict the most probable class of every image; ties go to the first in `classes_`.
@@ -233,8 +231,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
     def predict_with_evidence(self, X: Any) -> tuple[Floats, list[Evidence]]:  # noqa: N803
         """Compute the probabilities of the classes, and find the example that decided about every image.
 
-        Every image is described and compared once, instead of once for `predict_proba` and again for `explain`. All
-        images are compared at the same time; pass many of them in parts.
+        Every image is described and compared once, instead of once for `predict_proba` and again for `explain`.
 
         Parameters
         ----------
@@ -258,12 +255,16 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         batch = read_measures(self._read(X, reset=False))
         for i in range(len(batch)):
             batch.check_measure(i)
-        decisions = self._voters.decide(batch, self.n_jobs)
-        owners, examples = decisions.pairs.T
-        is_other = self._voters.views[0].codes[examples] != decisions.probabilities.argmax(axis=1)[owners]
-        order = np.lexsort([-decisions.shares, is_other, owners])
-        decisive = order[np.unique(owners[order], return_index=True)[1]]
-        return decisions.probabilities, [self._make_evidence(decisions, k) for k in decisive.tolist()]
+        probabilities, evidence = [], []
+        for decisions in self._decide_in_chunks(batch):
+            probabilities.append(decisions.probabilities)
+            votes, shares = decisions.join_votes()
+            owners, examples = decisions.pairs[votes].T
+            is_other = self._voters.views[0].codes[examples] != decisions.probabilities.argmax(axis=1)[owners]
+            order = np.lexsort([-shares, is_other, owners])
+            decisive = order[np.unique(owners[order], return_index=True)[1]]
+            evidence += [self._make_evidence(decisions, votes[k], shares[k]) for k in decisive]
+        return np.concatenate(probabilities), evidence
 
     def explain(self, image: Any, n_shown: int = 5) -> list[Evidence]:
         """Return the examples that contributed most to the decision about one image, with the maps to them.
@@ -286,14 +287,20 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         batch = read_measures(Batch.read_one(image, "image"), "image")
         _validation.check_count(n_shown, "n_shown", 1)
         decisions = self._voters.decide(batch, self.n_jobs)
-        most = np.argsort(-decisions.shares, kind="stable")[:n_shown]
-        return [self._make_evidence(decisions, k) for k in most.tolist()]
+        votes, shares = decisions.join_votes()
+        most = np.argsort(-shares, kind="stable")[:n_shown]
+        return [self._make_evidence(decisions, votes[k], shares[k]) for k in most]
 
-    def _make_evidence(self, decisions: Decisions, k: int) -> Evidence:
-        example = int(decisions.pairs[k, 1])
+    def _decide_in_chunks(self, batch: Batch) -> Iterator[Decisions]:
+        for start in range(0, len(batch), _QUERIES_PER_CHUNK):
+            items = batch.items[start : start + _QUERIES_PER_CHUNK]
+            yield self._voters.decide(Batch(items, (len(items),), batch.name), self.n_jobs)
+
+    def _make_evidence(self, decisions: Decisions, vote: int, share: float) -> Evidence:
+        example = int(decisions.pairs[vote, 1])
         label = self.classes_[self._voters.views[0].codes[example]]
-        share, distance = float(decisions.shares[k]), float(decisions.distances[k])
-        return Evidence(example, label, share, distance, decisions.make_registration(k))
+        registration = decisions.make_registration(int(vote))
+        return Evidence(example, label, float(share), float(decisions.distances[vote]), registration)
 
     # ------------------------------------------------------------ choices
 

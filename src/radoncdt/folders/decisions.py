@@ -71,8 +71,9 @@ class _FewShot:
             "mirror images": ("the same" if model.reflections_ else "told apart", model.reflections),
             "moments": (model.moments_, model.moments),
         }
+        how = "chosen" if model.n_held_out_ else "default"
         return {"classifier": type(model).__name__} | {
-            name: f"{value} (auto)" if isinstance(given, str) and given == "auto" else value
+            name: f"{value} ({how})" if isinstance(given, str) and given == "auto" else value
             for name, (value, given) in found.items()
         }
 

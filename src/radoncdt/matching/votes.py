@@ -137,6 +137,14 @@ class Decisions:
         """The distortion distance of each vote, (m,)."""
         return np.concatenate([each.found.bent.distances for each in self.rounds])
 
+    def join_votes(self) -> tuple[NDArray[np.intp], Floats]:
+        """Return the largest vote of each image and example, (l,), and the sum of the shares of its votes, (l,)."""
+        found, places = np.unique(self.pairs, axis=0, return_inverse=True)
+        order = np.lexsort([-self.shares, places])
+        largest = order[np.unique(places[order], return_index=True)[1]]
+        shares: Floats = np.bincount(places, self.shares, len(found)).astype(np.float64)
+        return largest, shares
+
     def make_registration(self, k: int) -> Registration:
         """Return the map from the image to the example of vote k."""
         for each in self.rounds:

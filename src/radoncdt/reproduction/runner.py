@@ -170,7 +170,7 @@ class Outcome:
     one_shot: list[OneShotFigures]  # the figures of Omniglot
     checks: list[table1.Check]  # the rows of Table 1
     seconds: dict[str, float]  # time of each step; steps that run in several threads add up to more than the whole run
-    missing: int  # number of missing measurements, of a cell in a draw or of a trial; Table 1 counts as one
+    missing: int  # number of missing measurements: cells in a draw, trials, methods of a study; Table 1 counts as one
 
     def select_cells(self, table: str, protocol: str | None = None) -> list[Summary[Cell]]:
         """Return the cells of a table, in one protocol or in all."""

@@ -83,8 +83,10 @@ def describe_setup(seed: int, mnist: datasets.Mnist | None) -> dict[str, Any]:
 
 
 def digest_fonts(fonts: Sequence[datasets.Font]) -> str:
-    """Describe fonts by their number and a hash of their files."""
-    digest = hashlib.sha256()
+    """Describe fonts by their number and a hash of their files and of the version of FreeType, which draws them."""
+    from PIL import features
+
+    digest = hashlib.sha256(f"FreeType {features.version('freetype2')} ".encode())
     for font in fonts:
         digest.update(f"{font.name} {font.index} ".encode() + font.path.read_bytes())
     return f"{len(fonts)} fonts, SHA-256 {digest.hexdigest()[:16]}"

@@ -79,7 +79,7 @@ def test_measurements_depend_on_what_they_use():
     assert Recognition("digits", 1, "pixels").requirements == {"digits"}
     assert Recognition("capitals", 1, "few-shot").requirements == {"fonts"}
     assert Recognition("symbols", 1, "network").requirements == set(networks.REQUIREMENTS)
-    assert set(few_shot._VARIANTS) == set(sets.SETS)
+    assert set(networks.VARIANTS) == set(networks.N_STEPS) == set(sets.SETS)
 
 
 def test_the_product_multiplies_the_probabilities(small, monkeypatch):

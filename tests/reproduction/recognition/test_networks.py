@@ -20,7 +20,7 @@ def make_bars(n, rng):
 @pytest.mark.skipif(networks.is_installed(), reason="the extra deep is installed")
 def test_the_extra_is_named():
     with pytest.raises(MissingExtraError, match=r"training networks needs the package torch.*radoncdt\[deep\]"):
-        networks.train(np.ones((2, 9, 9)), np.array([0, 1]), networks.NEAR, n_steps=1, seed=0)
+        networks.train(np.ones((2, 9, 9)), np.array([0, 1]), networks.VARIANTS["digits"], n_steps=1, seed=0)
     assert None in networks.find_versions().values()
 
 
@@ -28,7 +28,7 @@ def test_a_network_learns_and_repeats_itself():
     pytest.importorskip("torch")
     rng = np.random.default_rng(0)
     (train, labels), (test, truth) = make_bars(5, rng), make_bars(10, rng)
-    variants = networks.NEAR._replace(rotation=0.1)
+    variants = networks.VARIANTS["digits"]._replace(rotation=0.1)
     first, again = (networks.train(train, labels, variants, seed=3, n_steps=40)(test) for _ in range(2))
     np.testing.assert_array_equal(first, again)
     np.testing.assert_allclose(first.sum(axis=1), 1)
@@ -39,7 +39,7 @@ def test_variants_keep_their_ink():
     torch = pytest.importorskip("torch")
     images = networks._prepare(datasets.load_mnist().images[::250].astype(np.float32))
     generator = torch.Generator().manual_seed(0)
-    for variants in (networks.NEAR, networks.TURNED, networks.WHITENED):
+    for variants in (*networks.VARIANTS.values(), networks.WHITENED):
         varied = torch.cat([networks._vary(images, variants, generator, unchanged=0.0) for _ in range(20)])
         assert varied.shape == (20 * len(images), 1, networks.SIDE, networks.SIDE)
         border = torch.cat([varied[..., [0, -1], :].flatten(1), varied[..., [0, -1]].flatten(1)], dim=1)

@@ -20,6 +20,7 @@ from radoncdt.reproduction.recognition.omniglot import (
     measure_one_shot,
     read_runs,
 )
+from radoncdt.reproduction.recognition.tables import ONE_SHOT_LABELS
 
 SIDE = 60
 PEOPLE = ("01", "02", "03")
@@ -217,7 +218,7 @@ def test_a_run_reports_the_official_tasks(runs, tmp_path):
     assert {(each.source, each.tasks) for each in outcome.one_shot} == {("official", 2)}
     assert outcome.missing == 0
     report = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
-    assert '| official | 2 | FewShotClassifier(prior="upright", frame_size=32, window=3) |' in report
+    assert f"| official | 2 | {ONE_SHOT_LABELS['upright'].strip('`')} |" in report
     assert "| Omniglot | all_runs.zip |" in report
     assert (tmp_path / "report" / "omniglot.csv").exists()
 

@@ -32,18 +32,6 @@ __all__ = ["METHODS", "N_DRAWS", "SIZES", "Recognition", "estimate_cost", "list_
 SIZES = (1, 2, 5, 10, 20, 50)  # training images per class
 N_DRAWS = 5
 _N_ANGLES, _N_LEVELS = 64, 64  # directions on the half circle and levels of all transforms
-_VARIANTS = {
-    "digits": networks.NEAR,
-    "turned digits": networks.TURNED,
-    "capitals": networks.TURNED,
-    "symbols": networks.TURNED._replace(aspect=1 / 0.75, shear=float(np.radians(5)), bend=0.1),
-}
-"""The variants of training images that networks see: those of the maps that the images of a set really have."""
-
-_QUICK = {1: 600, 5: 1000, 10: 1500, 20: 2500, 50: 5000}
-_SLOW = {1: 1000, 5: 2000, 10: 2500, 20: 3500, 50: 5000}
-_N_STEPS = {"digits": _QUICK, "turned digits": _QUICK, "capitals": _SLOW, "symbols": _SLOW}
-"""Training steps by the smallest number of examples per class. In development draws, twice as many gained little."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +186,7 @@ class _Task:
         return model.predict_proba(self.images.test)
 
     def network(self) -> Floats:
-        return self._train(self.images, _VARIANTS[self.dataset])
+        return self._train(self.images, networks.VARIANTS[self.dataset])
 
     def whitened_network(self) -> Floats:
         """Train the network on whitened frames, with the moments that the few-shot classifier chose."""
@@ -208,7 +196,7 @@ class _Task:
         return self._train(whitened, networks.WHITENED)
 
     def _train(self, images: _Images, variants: networks.Variants) -> Floats:
-        n_steps = max(steps for least, steps in _N_STEPS[self.dataset].items() if least <= self.n_train)
+        n_steps = max(steps for least, steps in networks.N_STEPS[self.dataset].items() if least <= self.n_train)
         return networks.train(images.train, self.labels, variants, n_steps=n_steps, seed=self.seed)(images.test)
 
     def product(self) -> Floats:

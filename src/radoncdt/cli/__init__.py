@@ -43,6 +43,7 @@ COMMANDS = {
     "transform": "compute features of image files",
     "register": "find the affine map that takes one image to another",
     "reproduce": "repeat the experiments of the paper and compare the figures",
+    "completion": "print a script that completes commands, options and files in a shell",
 }
 """The commands, in the order of the help, and what each of them does."""
 
@@ -114,8 +115,11 @@ def _report(error: Exception, parser: Parser) -> int:
     return status
 
 
-def make_parser(arguments: Sequence[str]) -> Parser:
-    """Make the parser of all commands. Only the command that is called gets its options, so that no other is loaded."""
+def make_parser(arguments: Sequence[str], *, with_all_options: bool = False) -> Parser:
+    """Make the parser of all commands.
+
+    By default, only the command that is called gets its options, so that no other command is loaded.
+    """
     parser = Parser(prog="radoncdt", description=DESCRIPTION)
     parser.set_defaults(parser=parser)
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and the kernels in use, and exit")
@@ -123,7 +127,7 @@ def make_parser(arguments: Sequence[str]) -> Parser:
     called = next(iter(arguments), None)  # --help and --version end the program
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
-        if name == called:
+        if with_all_options or name == called:
             module = import_module(f"radoncdt.cli.{name}")
             command.epilog = module.EPILOG
             command.set_defaults(run=module.run, parser=command)

@@ -1,0 +1,98 @@
+"""The files around the code agree with each other: versions, workflows, forms, hooks, and the source distribution."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+import radoncdt
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+EXTRAS = PROJECT["project"]["optional-dependencies"]
+FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
+WORKFLOW = ROOT / ".github" / "workflows" / "ci.yml"
+
+PLACEHOLDER = "PROJECT" + "_ADDRESS"
+
+
+def read_yaml(path):
+    return yaml.safe_load(path.read_text("utf-8"))
+
+
+def find_name(requirement):
+    """Return the normalised name of the package in a requirement."""
+    return re.match(r"[\w.-]+", requirement)[0].lower().replace("_", "-")
+
+
+def test_all_files_state_the_same_version():
+    citation = read_yaml(ROOT / "CITATION.cff")
+    assert citation["version"] == radoncdt.__version__
+    assert {"cff-version", "message", "title", "authors"} <= citation.keys()
+    headings = re.findall(r"^## (\S+)(?: \((.+)\))?$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    versions = [heading for heading, _ in headings if heading[0].isdigit()]
+    assert headings[0][0] == "Unreleased"
+    assert versions[:1] in ([], [radoncdt.__version__])
+    if versions:
+        assert citation["date-released"].isoformat() == headings[1][1]
+
+
+def test_the_address_is_defined_in_one_place():
+    texts = [*ROOT.glob("*.*"), *(ROOT / ".github").rglob("*.*"), *(ROOT / "docs").rglob("*.md")]
+    files = [path for path in texts if path.suffix in (".md", ".yml", ".toml", ".cff", ".txt")]
+    found = [path.name for path in files if PLACEHOLDER in path.read_text("utf-8")]
+    assert found in (["SUPPORT.md"], [])  # none once there is an address
+    for name in ("CONTRIBUTING.md", "SECURITY.md"):
+        assert "SUPPORT.md" in (ROOT / name).read_text("utf-8")
+
+
+def test_the_workflow_calls_targets_that_exist():
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    targets = set(re.findall(r"^([a-z][a-z0-9-]*):", makefile, re.MULTILINE))
+    assert set(re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)[1].split()) == targets
+    jobs = read_yaml(WORKFLOW)["jobs"]
+    commands = " ".join(step.get("run", "") for job in jobs.values() for step in job["steps"])
+    called = set(re.findall(r"\bmake ([a-z][a-z0-9-]*)", commands))
+    called |= {target.split()[0] for target in jobs["long"]["strategy"]["matrix"]["target"]}
+    assert {"lint", "docs", "wheels", "sdist-test", "stress", "test-all"} <= called <= targets
+    for job in jobs.values():
+        assert set(job.get("needs", "").split()) <= jobs.keys()
+
+
+def test_the_workflow_tests_the_oldest_version_of_python():
+    versions = read_yaml(WORKFLOW)["jobs"]["tests"]["strategy"]["matrix"]["python"]
+    assert PROJECT["project"]["requires-python"] == f">={versions[0]}"
+    assert all(isinstance(version, str) for version in versions)  # 3.10 without quotes would be 3.1
+
+
+@pytest.mark.parametrize("path", [p for p in FORMS if p.stem != "config"], ids=lambda path: path.stem)
+def test_forms_have_all_required_keys(path):
+    form = read_yaml(path)
+    assert {"name", "description", "body"} <= form.keys()
+    fields = [field for field in form["body"] if field["type"] != "markdown"]
+    assert len({field["id"] for field in fields}) == len(fields) > 0
+    for field in fields:
+        assert field["type"] in ("textarea", "input", "dropdown", "checkboxes")
+        assert field["attributes"]["label"]
+
+
+def test_hooks_use_the_environment_of_the_project():
+    (repository,) = read_yaml(ROOT / ".pre-commit-config.yaml")["repos"]
+    assert repository["repo"] == "local"
+    for hook in repository["hooks"]:
+        folder, _, program = hook["entry"].split()[0].rpartition("/")
+        assert (hook["language"], folder) == ("system", ".venv/test/bin")
+        assert program in set(map(find_name, EXTRAS["test"]))
+
+
+def test_everything_in_the_source_distribution_exists():
+    for name in PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]:
+        assert (ROOT / name).exists(), name
+
+
+def test_the_versions_of_test_and_documentation_tools_are_pinned():
+    pinned = {find_name(line) for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines()}
+    needed = {find_name(requirement) for extra in ("test", "docs", "completion") for requirement in EXTRAS[extra]}
+    assert needed - {"radoncdt"} <= pinned

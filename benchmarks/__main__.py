@@ -7,7 +7,7 @@ from importlib import import_module
 
 NAMES = {
     "compare": "compare radoncdt with other libraries: speed, memory, accuracy, invariance, recognition",
-    "comparison_page": "write docs/results/benchmarks.md and the figures in README.md from the results of compare",
+    "comparison_page": "write docs/results/benchmarks.md from the results of compare",
     "comparison_plots": "draw the pictures of docs/results/benchmarks.md from the results of compare",
     "kernels": "measure the compiled kernels, the NumPy kernels, and the time to start",
     "core": "measure accuracy, speed, memory and import time of the transforms",
@@ -19,6 +19,7 @@ NAMES = {
     "catalogue_page": "write the tables about catalogues in docs from the results of catalogue",
     "priors": "choose the prices of the named priors on development data",
     "recognition_page": "write the tables of docs/results/recognition.md from stored results",
+    "readme_page": "write the table of measured claims in README.md from all stored results",
     "pixels": "measure variants of the protocol of Table 4 for the pixels, shown in docs/results/reproduction.md",
 }
 """The modules that can be run, and what they do. Each has a function ``main(arguments)`` that returns an exit code."""

@@ -5,7 +5,7 @@
 Every library is used as shipped and tuned; see ``peers``. A library that is not installed is listed with the reason.
 The features are the mNR-CDT. The package ``comparison`` has one module per part. The results are written to
 benchmarks/results.json. From them, ``python -m benchmarks comparison_page`` and ``python -m benchmarks
-comparison_plots`` make docs/results/benchmarks.md, its pictures and the figures in README.md. --quick compares with
+comparison_plots`` make docs/results/benchmarks.md and its pictures. --quick compares with
 scikit-image alone, at one size, and writes nothing unless --out is given.
 """
 

@@ -1,4 +1,4 @@
-"""Write docs/results/benchmarks.md and the figures in README.md from benchmarks/results.json.
+"""Write docs/results/benchmarks.md from benchmarks/results.json.
 
 python -m benchmarks comparison_page
 """
@@ -21,12 +21,11 @@ from benchmarks.comparison_tables import (
     tabulate,
     tabulate_part,
 )
-from benchmarks.report import make_parser, make_table, replace_between, write_text
+from benchmarks.report import make_parser, make_table, write_text
 
 HERE = Path(__file__).parent
-PAGE, README = HERE.parent / "docs" / "results" / "benchmarks.md", HERE.parent / "README.md"
+PAGE = HERE.parent / "docs" / "results" / "benchmarks.md"
 
-USUAL = ("scikit-image", "PyTransKit", "torchcdt")  # the libraries in common use
 MAIN = Case._field_defaults
 """The values of a case that do not vary."""
 
@@ -136,30 +135,6 @@ def summarise(records: list[Record]) -> str:
 def capitalise(sentence: str) -> str:
     """Begin a sentence with a capital letter."""
     return sentence[:1].upper() + sentence[1:]
-
-
-def state_readme_figures(results: Record) -> str:
-    """Write the sentences of README.md that contain figures."""
-    records = results["records"]
-    dense, drawing = compare_speed(records, kind="dense"), compare_speed(records, kind="drawing")
-    usual = [peer for peer in USUAL if peer in dense[3]]
-    ratios = [found[3][peer] for found in (dense, drawing) for peer in usual]
-    return (
-        f"On one core, the features of a dense 256 × 256 image take {dense[0]:.1f} ms with 128 directions, those of a\n"
-        f"line drawing {drawing[0]:.1f} ms. That is {min(ratios):.0f} to {max(ratios):.0f} times as fast as with "
-        f"{', '.join(usual[:-1])} or {usual[-1]},\n"
-        f"and {dense[2]:.1f} and {drawing[2]:.1f} times as fast as with the fastest other library, "
-        f"{' and '.join(dict.fromkeys((dense[1], drawing[1])))}\n"
-        "([docs/results/benchmarks.md](docs/results/benchmarks.md), `make bench`)."
-    )
-
-
-MARKS = "<!-- from benchmarks/results.json, by benchmarks/comparison_page.py -->", "<!-- end -->"
-
-
-def insert_figures(text: str, results: Record) -> str:
-    """Put the figures of these results between the marks in the text of README.md."""
-    return replace_between(text, *MARKS, state_readme_figures(results))
 
 
 # ---------------------------------------------------------------- the page
@@ -376,8 +351,6 @@ def make_page(results: Record) -> str:
 def main(arguments: Sequence[str]) -> int:
     make_parser(__name__, __doc__).parse_args(arguments)
     results = json.loads(RESULTS.read_text(encoding="utf-8"))
-    new = {PAGE: make_page(results), README: insert_figures(README.read_text(encoding="utf-8"), results)}
-    for path, text in new.items():
-        write_text(path, text)
-        print(path)
+    write_text(PAGE, make_page(results))
+    print(PAGE)
     return 0

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import comparison_page, priors
+from benchmarks.comparison import RESULTS
 from benchmarks.report import make_parser, make_table, replace_between, write_text
 from radoncdt.reproduction.recognition.glyph_study import GLYPH_METHODS
 
-__all__ = ["MARKS", "README", "insert_claims", "main"]
+__all__ = ["MARKS", "README", "insert_claims", "list_claims", "main"]
 
 README = Path(__file__).parent.parent / "README.md"
+USUAL = ("scikit-image", "PyTransKit", "torchcdt")  # the libraries in common use
 MARKS = "<!-- from benchmarks/*.json, by benchmarks/readme_page.py -->", "<!-- end -->"
 
 
@@ -23,7 +25,7 @@ def list_claims() -> list[list[str]]:
     recognition = json.loads(priors.RESULTS.read_text(encoding="utf-8"))
     catalogue = json.loads((README.parent / "benchmarks" / "catalogue.json").read_text(encoding="utf-8"))
     return [
-        _claim_speed(json.loads(comparison_page.RESULTS.read_text(encoding="utf-8"))),
+        _claim_speed(json.loads(RESULTS.read_text(encoding="utf-8"))),
         _claim_digits(recognition["few_shot"]),
         _claim_glyphs(recognition["glyphs"]),
         _claim_search(catalogue["large"]),
@@ -31,11 +33,14 @@ def list_claims() -> list[list[str]]:
 
 
 def _claim_speed(results: dict[str, Any]) -> list[str]:
-    usual, (dense, drawing) = comparison_page.summarise_speed(results["records"])
+    dense, drawing = (comparison_page.compare_speed(results["records"], kind=kind) for kind in ("dense", "drawing"))
+    ratios = [found[3][peer] for found in (dense, drawing) for peer in USUAL]
     return [
         "Features of a 256 × 256 image, 128 directions, one core",
-        f"{dense.ours:.1f} ms for a dense image, {drawing.ours:.1f} ms for a drawing: {usual.least:.0f} to "
-        f"{usual.most:.0f} times as fast as scikit-image, PyTransKit or torchcdt",
+        f"{dense[0]:.1f} ms for a dense image and {drawing[0]:.1f} ms for a drawing, {min(ratios):.0f} to "
+        f"{max(ratios):.0f} times as fast as with {', '.join(USUAL[:-1])} or {USUAL[-1]}, and {dense[2]:.1f} and "
+        f"{drawing[2]:.1f} times as fast as with the fastest other library, "
+        f"{' and '.join(dict.fromkeys((dense[1], drawing[1])))}",
         "[comparison](docs/results/benchmarks.md), `make bench`",
     ]
 

@@ -1,4 +1,4 @@
-"""Write the tables and the picture about recognition in the documents and the README from stored results.
+"""Write the tables and the picture about recognition in the documents from stored results.
 
 python -m benchmarks recognition_page
 python -m benchmarks recognition_page --results DIR …    # first take over the figures of reports
@@ -22,8 +22,7 @@ from radoncdt.reproduction.recognition.few_shot_tables import (
 )
 from radoncdt.reproduction.recognition.tables import list_glyphs, list_one_shot
 
-README = Path(__file__).parent.parent / "README.md"
-DOCS = README.with_name("docs")
+DOCS = Path(__file__).parent.parent / "docs"
 PICTURE = DOCS / "pictures" / "recognition_few_shot.png"
 END = "<!-- end -->"  # marks the end of a generated table
 STUDIES = ("few_shot", "glyphs", "omniglot")  # the studies of `radoncdt reproduce`
@@ -43,16 +42,6 @@ def make_few_shot_tables(records: Records) -> str:
     )
     blocks.append("\n".join(f"- {sentence}" for sentence in describe_wins(records)))
     return "\n\n".join(blocks)
-
-
-def make_summary(records: Records) -> str:
-    """Make the table of the README: a few methods on the first set."""
-    header, rows = list_accuracies([record for record in records if record["method"] in SUMMARISED], "digits")
-    return make_table(header, [[row[0], *(text.partition(" ")[0] for text in row[1:])] for row in rows])
-
-
-SUMMARISED = ("mnrcdt", "registered", "few-shot")
-"""The methods in the table of the README."""
 
 
 def make_choice(records: Records) -> str:
@@ -79,7 +68,6 @@ PAGES: dict[Path, dict[str, Callable[[Records], str]]] = {
         "priors": make_prior_table,
     },
     DOCS / "howto" / "choose-features.md": {"few_shot": make_choice},
-    README: {"few_shot": make_summary},
 }
 """The functions that make the tables of a page from the records of the same name."""
 

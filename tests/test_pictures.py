@@ -40,12 +40,15 @@ def test_pictures_show_what_the_code_computes(name):
     assert agree(shown, now), (shown, now)
 
 
-def test_the_readme_agrees_with_its_pictures():
-    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+def test_the_documents_agree_with_their_pictures():
+    library, watermarks = (
+        " ".join((PICTURES.parent / "start" / name).read_text(encoding="utf-8").split())
+        for name in ("index.md", "watermarks.md")
+    )
     curves, search = (plot.read_facts(PICTURES / f"{name}.png") for name in ("recognise_shapes", "search"))
-    assert f"of a copy and of its template is {curves['largest difference of a copy']};" in readme
-    assert f"two most similar templates it is {curves['smallest difference of two templates']}." in readme
-    assert f"the catalogue has {search['entries']} entries. Rank 1 is the right mark" in readme
+    assert f"of a copy and of its template is {curves['largest difference of a copy']};" in library
+    assert f"two most similar templates it is {curves['smallest difference of two templates']}." in library
+    assert f"the catalogue has {search['entries']} entries. Rank 1 is the right mark" in watermarks
     assert search["found"][0]["file"] == search["right"]
 
 

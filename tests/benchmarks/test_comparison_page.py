@@ -1,8 +1,6 @@
-"""The page of benchmarks, and the figures of the README."""
+"""The page of benchmarks."""
 
 import json
-
-import pytest
 
 from benchmarks import comparison_page as page
 from benchmarks.comparison import RESULTS as PATH
@@ -12,13 +10,6 @@ RESULTS = json.loads(PATH.read_text(encoding="utf-8"))
 
 def test_the_page_shows_the_results():
     assert page.make_page(RESULTS) == page.PAGE.read_text(encoding="utf-8")
-
-
-def test_the_readme_shows_the_results():
-    text = page.README.read_text(encoding="utf-8")
-    assert page.insert_figures(text, RESULTS) == text
-    with pytest.raises(ValueError, match="must be one place between"):
-        page.insert_figures(text.replace(page.MARKS[1], ""), RESULTS)
 
 
 def test_libraries_with_smaller_figures_are_named():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,6 +118,13 @@ class AffineDistribution:
     circular: bool = False
     order: tuple[str, ...] = STEPS
     fit_canvas: bool = False
+
+    def __repr__(self) -> str:
+        """Leave out the values that are those of the identity, so that signatures with a distribution are short."""
+        given = (
+            f"{each.name}={value!r}" for each in fields(self) if (value := getattr(self, each.name)) != each.default
+        )
+        return f"{type(self).__name__}({', '.join(given)})"
 
     def __post_init__(self) -> None:
         scale = _validation.check_finite_array(self.scale, "scale")

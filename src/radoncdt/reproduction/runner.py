@@ -232,7 +232,7 @@ class Outcome:
         Time of each step; steps that run in several threads add up to more than the whole run, which is
         `WHOLE_RUN`.
     missing : int
-        Number of missing measurements, of a cell in a draw or of a trial. Table 1 counts as one.
+        Number of missing measurements: cells in a draw, trials, and methods of a study. Table 1 counts as one.
 
     See Also
     --------

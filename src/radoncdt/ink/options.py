@@ -51,7 +51,8 @@ class InkOptions:
     Parameters
     ----------
     kind : {"drawing", "watermark", "grey"}, default "drawing"
-        The kind of image, see `radoncdt.ink`. An ordinary photograph of a drawing is a "drawing".
+        The kind of image. "drawing": tracings, prints and ordinary photographs of them. "watermark": photographs in
+        transmitted light, and thermograms. "grey": grey values are mass. `ink_steps` shows the steps of each.
     ink : {"auto", "dark", "bright"}, default "auto"
         Whether ink is darker or brighter than the paper. "auto" decides by the image. In a drawing, the side of the
         paper's brightness with more ink wins. A watermark is bright, because the paper is thinner there. With the kind

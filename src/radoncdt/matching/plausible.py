@@ -58,8 +58,8 @@ class Plausible:
 
     See Also
     --------
-    MapPrior : Prices of maps instead of limits.
-    register : Finds the map from one measure to another.
+    radoncdt.MapPrior : Prices of maps instead of limits.
+    radoncdt.register : Finds the map from one measure to another.
 
     Notes
     -----

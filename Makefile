@@ -1,7 +1,7 @@
 # Every target creates the virtual environment that it needs, in .venv/.
 PYTHON ?= python3
 
-.PHONY: docs lint test test-all sdist-test stress reproduce demo bench bench-quick picture wheel wheels sanitize sanitize-arm64 clean
+.PHONY: docs lint test test-all test-deep sdist-test stress reproduce demo bench bench-quick picture wheel wheels sanitize sanitize-arm64 clean
 
 # style, spelling, types and layers
 lint: .venv/test/ready
@@ -18,6 +18,10 @@ test: lint
 # the above, the slow tests, which re-measure documented figures, and the property tests with many more examples
 test-all: test
 	.venv/test/bin/pytest --numprocesses 2 -m "slow or hypothesis" --hypothesis-profile thorough
+
+# the tests of the networks in `radoncdt reproduce few-shot`, which need PyTorch
+test-deep: .venv/deep/ready
+	.venv/deep/bin/pytest tests/reproduction/recognition/test_networks.py
 
 # stress tests: catalogues used by many processes, damaged, or interrupted; STRESS takes options such as "--part b,c --seed 1"
 stress: .venv/test/ready
@@ -88,17 +92,17 @@ NATIVE = hatch_build.py $(wildcard src/radoncdt/_native/*.cpp src/radoncdt/_nati
 .venv/quick/ready: extras = [bench]
 .venv/plot/ready: extras = [watermarks,plot]
 .venv/docs/ready: extras = [docs]
+.venv/deep/ready: extras = [deep,test]
 .venv/%/ready: pyproject.toml constraints.txt $(NATIVE)
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.$(extras)'
 	touch $@
 
 # libraries for the comparison; if one cannot be installed, the benchmark reports that and measures the others
-PEERS = pytranskit six torchcdt torchskradon adrt astra-toolbox
+PEERS = torch pytranskit six torchcdt torchskradon adrt astra-toolbox
 .venv/bench/ready: pyproject.toml constraints.txt $(NATIVE)
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.$(extras)'
-	-$(@D)/bin/python -m pip install --quiet torch==2.13.0
 	-for peer in $(PEERS); do $(@D)/bin/python -m pip install --quiet --constraint constraints.txt $$peer; done
 	touch $@
 

@@ -36,7 +36,7 @@ def make_few_shot_tables(records: Records) -> str:
     for dataset, title in SET_LABELS.items():
         blocks += [f"**{title}**", make_table(*list_accuracies(records, dataset))]
     times = make_table(*list_times(records, "digits"))
-    blocks += ["**Seconds for 500 digits**, training and testing, in one thread", times]
+    blocks += ["**Seconds of processor time for 500 digits**, training and testing, in one thread", times]
     blocks.append(
         "Better than `FewShotClassifier` by more than one standard error of the difference on the same draws:"
     )

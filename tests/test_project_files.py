@@ -94,5 +94,6 @@ def test_everything_in_the_source_distribution_exists():
 
 def test_the_versions_of_test_and_documentation_tools_are_pinned():
     pinned = {find_name(line) for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines()}
-    needed = {find_name(requirement) for extra in ("test", "docs", "completion") for requirement in EXTRAS[extra]}
+    extras = [EXTRAS[name] for name in ("test", "docs", "deep", "completion")]
+    needed = {find_name(requirement) for extra in extras for requirement in extra}
     assert needed - {"radoncdt"} <= pinned

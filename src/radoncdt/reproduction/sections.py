@@ -87,7 +87,7 @@ _FEW_SHOT = (
     "distribution is that of the maps of the set, and a fifth of its training images are not resampled. A test image "
     "is classified by the mean over eight variants and itself. The pretrained network is an EfficientNet-lite0."
 )
-_FEW_SHOT_TIME = "The time of training and of classifying all test images, in one thread:"
+_FEW_SHOT_TIME = "The processor time of training and of classifying all test images, in one thread:"
 _WINS = (
     "Methods that are better than the few-shot classifier by more than one standard error of the difference on the "
     "same draws, with the sets, the numbers of examples and the differences:"

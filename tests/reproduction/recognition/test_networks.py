@@ -53,3 +53,13 @@ def test_images_are_cropped_to_their_ink():
     first, second = networks._prepare(np.stack([image, np.roll(image, (4, 30), axis=(0, 1))]))
     np.testing.assert_allclose(first, second)
     assert first.max() == 1
+
+
+def test_pretrained_features_do_not_depend_on_the_place_of_the_ink():
+    pytest.importorskip("efficientnet_lite_pytorch")
+    image = np.zeros((40, 60), np.float32)
+    image[10:30, 5:15] = 3
+    first, moved, other = networks.pretrained_features(np.stack([image, np.roll(image, (4, 30), (0, 1)), image + 1]))
+    assert first.shape == (1280,)
+    np.testing.assert_allclose(first, moved, atol=1e-5)
+    assert np.abs(first - other).max() > 0.01

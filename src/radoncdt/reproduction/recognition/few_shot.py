@@ -4,7 +4,6 @@ A draw of a set has training and test images. All methods see the same ones. Tas
 a single thread. The networks need the extra ``deep``.
 """
 
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from radoncdt.matching.settings import ROBUST
 from radoncdt.reproduction.measurement import Measurand, Measurement, group_by
 from radoncdt.reproduction.recognition import networks
 from radoncdt.reproduction.recognition.sets import SETS, Draw, draw_set
+from radoncdt.reproduction.recognition.stopwatch import Stopwatch
 
 __all__ = ["METHODS", "N_DRAWS", "SIZES", "Recognition", "estimate_cost", "list_recognitions", "measure_recognitions"]
 
@@ -129,9 +129,9 @@ class _DrawnImages:
     @cached_property
     def pretrained(self) -> tuple[NDArray[np.float32], NDArray[np.float32], float]:
         """Features of training images (classes, n, features) and test images (m, features), and seconds per image."""
-        began = time.perf_counter()
-        train, test = (networks.pretrained_features(some.reshape(-1, *some.shape[2:])) for some in self.draw)
-        seconds = (time.perf_counter() - began) / (len(train) + len(test))
+        with Stopwatch() as watch:
+            train, test = (networks.pretrained_features(some.reshape(-1, *some.shape[2:])) for some in self.draw)
+        seconds = watch.cpu_seconds / (len(train) + len(test))
         return train.reshape(*self.draw.train.shape[:2], -1), test, seconds
 
 
@@ -150,7 +150,7 @@ class _Task:
         self.dataset, self.drawn, self.n_train, self.seed = dataset, drawn, n_train, seed
         (train, self.labels), (test, self.truth) = drawn.draw.choose(n_train), drawn.draw.tested
         self.images = _Images(train, test)
-        self.seconds: dict[str, float] = {}  # the time of training and of testing, by method
+        self.seconds: dict[str, float] = {}  # processor time of training and testing, by method
         self._found: dict[str, NDArray[Any]] = {}
         self._moments = "exact"
 
@@ -163,9 +163,9 @@ class _Task:
         if method not in self._found:
             for needed in _NEEDED.get(method, ()):
                 self.compute(needed)  # before the time of the method itself begins
-            began = time.perf_counter()
-            self._found[method] = METHODS[method](self)
-            self.seconds[method] = time.perf_counter() - began + self._extra_seconds(method)
+            with Stopwatch() as watch:
+                self._found[method] = METHODS[method](self)
+            self.seconds[method] = watch.cpu_seconds + self._extra_seconds(method)
         return self._found[method]
 
     def _extra_seconds(self, method: str) -> float:

@@ -74,7 +74,7 @@ VARIANTS = {
 }
 """The variants of training images by the name of the set: those of the maps that its images really have."""
 WHITENED = Variants(rotation=np.pi, aspect=1.1, shear=float(np.radians(3)), shift=0.05)
-_SIZES = 0.95, 1.3  # factors by which variants are smaller than the image, which fills its frame
+_SIZES = 1.0, 1.3  # factors by which variants are smaller than the image, which fills its frame
 
 
 def is_installed() -> bool:
@@ -154,13 +154,15 @@ def _make_network(n_classes: int) -> Any:
     torch = _load_torch()
     nn = torch.nn
 
-    def convolve(n_in: int, n_out: int) -> list[Any]:
-        return [nn.Conv2d(n_in, n_out, 3, padding=1, bias=False), nn.BatchNorm2d(n_out), nn.ReLU()]
+    def convolve(n_in: int, n_out: int, *pool: Any) -> list[Any]:
+        # pooling first makes normalisation and ReLU four times cheaper
+        return [nn.Conv2d(n_in, n_out, 3, padding=1, bias=False), *pool, nn.BatchNorm2d(n_out), nn.ReLU(inplace=True)]
 
     network = nn.Sequential(
-        *(*convolve(1, 16), nn.MaxPool2d(2)),
-        *(*convolve(16, 32), nn.MaxPool2d(2)),
-        *(*convolve(32, 64), *convolve(64, 64), nn.MaxPool2d(2)),
+        *convolve(1, 16, nn.MaxPool2d(2)),
+        *convolve(16, 32, nn.MaxPool2d(2)),
+        *convolve(32, 64),
+        *convolve(64, 64, nn.MaxPool2d(2)),
         *(nn.Flatten(), nn.Dropout(0.3), nn.Linear(64 * (SIDE // 8) ** 2, n_classes)),
     )
     return network.to(memory_format=torch.channels_last)  # twice as fast as the usual order

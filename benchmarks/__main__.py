@@ -17,7 +17,7 @@ NAMES = {
     "turns": "measure how often registration finds the right rotation of shapes that are drawn again or bent",
     "catalogue": "measure recognition, p-values, speed and size of catalogues",
     "catalogue_page": "write the tables about catalogues in docs from the results of catalogue",
-    "priors": "choose the prices of the named priors on development data",
+    "priors": "choose the penalties of the named priors on development data",
     "recognition_page": "write the tables of docs/results/recognition.md from stored results",
     "readme_page": "write the table of measured claims in README.md from all stored results",
     "pixels": "measure variants of the protocol of Table 4 for the pixels, shown in docs/results/reproduction.md",

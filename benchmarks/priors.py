@@ -1,4 +1,4 @@
-"""Choose the prices of the named priors on development data.
+"""Choose the penalties of the named priors on development data.
 
     python -m benchmarks priors [--omniglot FILE …] [--tasks N]
 
@@ -7,9 +7,9 @@ and tasks from the background alphabets of Omniglot, if their files are given. D
 at most a radian are measured too, to show where the prior ends, but they are not upright, and nothing is chosen by
 them. The sets for "photograph" are digits, capitals and made-up watermarks with any rotation.
 
-Prices are varied on a grid. To see whether another choice is better, the tasks of every set are divided in two halves,
-those of Omniglot by alphabets. The best prices of one half are compared with the current ones on the other half. The
-prices should be changed if this gains more than one standard error. The records are written to
+Penalties are varied on a grid. To see whether another choice is better, the tasks of every set are divided in two
+halves, those of Omniglot by alphabets. The best penalties of one half are compared with the current ones on the other
+half. The penalties should be changed if this gains more than one standard error. The records are written to
 benchmarks/recognition.json, from which `python -m benchmarks recognition_page` makes the table in the documents.
 """
 
@@ -56,16 +56,16 @@ class DevelopmentSet:
     tasks: list[OneShotTask]
     halves: list[int]  # 0 or 1 for each task
     frame: Frame
-    decides: bool = True  # whether prices are chosen by this set
+    decides: bool = True  # whether penalties are chosen by this set
 
 
 class Choice(NamedTuple):
-    """The accuracies of all prices in all tasks of all sets."""
+    """The accuracies of all penalties in all tasks of all sets."""
 
-    prices: list[MapPrior]
-    accuracies: dict[str, NDArray[np.float64]]  # for each set, (n_tasks, n_prices)
+    penalties: list[MapPrior]
+    accuracies: dict[str, NDArray[np.float64]]  # for each set, (n_tasks, n_penalties)
     halves: dict[str, NDArray[np.int64]]
-    deciding: list[str]  # the sets by which prices are chosen
+    deciding: list[str]  # the sets by which penalties are chosen
 
 
 # ---------------------------------------------------------------- development data
@@ -140,8 +140,8 @@ def make_sets(name: str, n: int, omniglot: Sequence[str], seed: int = 0) -> Iter
 # ---------------------------------------------------------------- measuring
 
 
-def list_prices(name: str) -> list[MapPrior]:
-    """List the prices that are tried, the current ones first. "photograph" has no price of rotation."""
+def list_penalties(name: str) -> list[MapPrior]:
+    """List the penalties that are tried, the current ones first. "photograph" has no penalty of rotation."""
     is_upright = name == "upright"
     grid = itertools.product(
         ASPECTS, ROTATIONS if is_upright else (0.0,), BENT_ASPECTS, BENT_ROTATIONS if is_upright else (0.0,)
@@ -151,9 +151,9 @@ def list_prices(name: str) -> list[MapPrior]:
 
 
 def measure_task(
-    task: OneShotTask, frame: Frame, prices: Sequence[MapPrior], n_jobs: int | None
+    task: OneShotTask, frame: Frame, penalties: Sequence[MapPrior], n_jobs: int | None
 ) -> NDArray[np.float64]:
-    """Return the accuracy of the nearest example for all prices."""
+    """Return the accuracy of the nearest example for all penalties."""
     settings, shape = DescriptorSettings(), (len(task.test), len(task.training))
     test, training = (
         Framed.describe(Batch.read(images), settings, frame, n_jobs) for images in (task.test, task.training)
@@ -161,7 +161,7 @@ def measure_task(
     pairs = np.argwhere(np.ones(shape, bool))
     found: dict[tuple[float, float], tuple[Any, Any]] = {}
     accuracies = []
-    for prior in prices:
+    for prior in penalties:
         key = prior.aspect, prior.rotation
         if key not in found:
             limits, both = Plausible(reflections=False), (test.descriptors, training.descriptors)
@@ -169,23 +169,24 @@ def measure_task(
             bent = test.compare(training, pairs, turns, n_jobs).distances
             found[key] = bent, np.array(compute_map_features(*both, pairs, turns))
         distances, features = found[key]
-        costs = (distances + prior.bent_prices @ features).reshape(shape)
+        costs = (distances + prior.bent_penalties @ features).reshape(shape)
         accuracies.append((costs.argmin(axis=1) == task.answers).mean())
     return np.array(accuracies)
 
 
 def measure_prior(name: str, n: int, omniglot: Sequence[str], n_jobs: int | None = -1) -> Choice:
-    """Measure all prices on the development sets of a named prior."""
-    prices, accuracies, halves, deciding = list_prices(name), {}, {}, []
+    """Measure all penalties on the development sets of a named prior."""
+    penalties, accuracies, halves, deciding = list_penalties(name), {}, {}, []
     for each in make_sets(name, n, omniglot):
-        accuracies[each.name] = np.array([measure_task(task, each.frame, prices, n_jobs) for task in each.tasks])
+        accuracies[each.name] = np.array([measure_task(task, each.frame, penalties, n_jobs) for task in each.tasks])
         halves[each.name] = np.array(each.halves)
         deciding += [each.name] * each.decides
-    return Choice(prices, accuracies, halves, deciding)
+    return Choice(penalties, accuracies, halves, deciding)
 
 
 def choose(choice: Choice, half: int | None = None) -> int:
-    """Return the index of the prices with the largest mean accuracy over the deciding sets; ties go to the first ones.
+    """Return the index of the penalties with the largest mean accuracy over the deciding sets; ties go to the first
+    ones.
 
     Only the tasks of one half count, if it is given.
     """
@@ -197,7 +198,7 @@ def choose(choice: Choice, half: int | None = None) -> int:
 
 
 def validate(choice: Choice) -> tuple[float, float]:
-    """Return the mean gain of prices that are chosen on one half of the tasks, on the other half; and its error."""
+    """Return the mean gain of penalties that are chosen on one half of the tasks, on the other half; and its error."""
     gains, variances = [], []
     for name in choice.deciding:
         each = choice.accuracies[name]
@@ -210,7 +211,7 @@ def validate(choice: Choice) -> tuple[float, float]:
 
 def make_record(name: str, choice: Choice) -> dict[str, Any]:
     """Return the results of a named prior as a record."""
-    any_map, best = choice.prices.index(PRIORS["any"]), choose(choice)
+    any_map, best = choice.penalties.index(PRIORS["any"]), choose(choice)
     gain, error = validate(choice)
     return {
         "prior": name,
@@ -224,8 +225,8 @@ def make_record(name: str, choice: Choice) -> dict[str, Any]:
             }
             for each, found in choice.accuracies.items()
         },
-        "current": list(astuple(choice.prices[0])),
-        "best": list(astuple(choice.prices[best])),
+        "current": list(astuple(choice.penalties[0])),
+        "best": list(astuple(choice.penalties[best])),
         "gain": gain,
         "gain_error": error,
     }
@@ -247,7 +248,7 @@ def make_prior_table(records: Sequence[dict[str, Any]]) -> str:
         rows.append(
             [
                 f'"{record["prior"]}"',
-                "gain of prices chosen on the other half",
+                "gain of penalties chosen on the other half",
                 "",
                 "",
                 "",
@@ -255,7 +256,7 @@ def make_prior_table(records: Sequence[dict[str, Any]]) -> str:
                 f"{record['gain']:+.3f}",
             ]
         )
-    header = ["prior", "set", "tasks", "no prior", "prior", "standard error", "best prices"]
+    header = ["prior", "set", "tasks", "no prior", "prior", "standard error", "best penalties"]
     return make_table(header, rows)
 
 
@@ -270,9 +271,9 @@ def main(arguments: Sequence[str]) -> int:
     for name in ("upright", "photograph"):
         choice = measure_prior(name, chosen.tasks, chosen.omniglot)
         records.append(make_record(name, choice))
-        best = choice.prices[choose(choice)]
+        best = choice.penalties[choose(choice)]
         gain, error = records[-1]["gain"], records[-1]["gain_error"]
-        verdict = "change the prices" if gain > error else "keep the prices"
+        verdict = "change the penalties" if gain > error else "keep the penalties"
         print(f'"{name}": now {PRIORS[name]}; best: {best}; gain {gain:+.4f} ± {error:.4f}: {verdict}', flush=True)
     print(make_prior_table(records))
     known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}

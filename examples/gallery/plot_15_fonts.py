@@ -43,7 +43,8 @@ for name, row in zip(glyphs, axes):
 # Recognise them
 # --------------
 #
-# The first font trains. Letters are upright, and ``prior="upright"`` says so: maps that rotate or stretch have a price.
+# The first font trains. Letters are upright, and ``prior="upright"`` says so: maps that rotate or stretch have a
+# penalty.
 
 models = {"any map": radoncdt.FewShotClassifier(), "upright": radoncdt.FewShotClassifier(prior="upright")}
 figure, ax = plt.subplots(figsize=(8, 3.8), layout="constrained")

@@ -58,14 +58,14 @@ class Limits(NamedTuple):
 
 
 class Prior(NamedTuple):
-    """The price of a map, which is added to the squared distance."""
+    """The penalty of a map, which is added to the squared distance."""
 
     aspect: float = 0.0
-    """Price of the squared logarithm of the ratio of the two scales."""
+    """Penalty of the squared logarithm of the ratio of the two scales."""
     rotation: float = 0.0
-    """Price of 1 − cos ψ; ψ is the angle of the rotation in the polar decomposition, after mirroring x, if any."""
+    """Penalty of 1 − cos ψ; ψ is the angle of the rotation in the polar decomposition, after mirroring x, if any."""
     mirror: float = 0.0
-    """Price of mirroring."""
+    """Penalty of mirroring."""
 
 
 class Maps(NamedTuple):
@@ -75,7 +75,7 @@ class Maps(NamedTuple):
     limits: Limits | None = None
     """None if all maps are plausible."""
     prior: Prior | None = None
-    """None if maps have no price."""
+    """None if maps have no penalty."""
 
 
 class Bending(NamedTuple):
@@ -83,8 +83,8 @@ class Bending(NamedTuple):
 
     window: int = 2
     """Largest displacement of a patch, in points of the frame along x and along y."""
-    price: float = 3e-4
-    """Price of a displacement per squared point; the gradients of an image have norm 1."""
+    penalty: float = 3e-4
+    """Penalty of a displacement per squared point; the gradients of an image have norm 1."""
     ridge: float = 0.02
     """Ridge of the affine map that is fitted to the displacements, as a share of the sum of the weights."""
     polish: bool = True
@@ -189,7 +189,7 @@ class Kernels(Protocol):
 
         They are written into `distances` (len(x), len(y)), and the turns into `turns`, of the same shape: s steps of
         the circle, 2·n_angles + s if mirrored, or −1 if none is plausible. With a prior, the distance is the root of
-        the mean square difference plus the price. With `ascending`, only pairs whose column is larger than their row
+        the mean square difference plus the penalty. With `ascending`, only pairs whose column is larger than their row
         are compared.
         """
 
@@ -253,8 +253,8 @@ class Kernels(Protocol):
         over [−reach, reach]²; the maps lead from there to the pixels, in the coordinates of `radoncdt.measures`:
         `moving_maps` (n, 2, 3) for every pair, `fixed_maps` for every fixed image. After a binomial blur, every 3 × 3
         patch of the gradients of the moving image takes the best patch of the fixed one within the window. The distance
-        is the sum of the squared differences and the prices. With a polish, it is the smaller one of two distances. It
-        is 18 if an image has no gradients on the frame.
+        is the sum of the squared differences and the penalties. With a polish, it is the smaller one of two distances.
+        It is 18 if an image has no gradients on the frame.
         """
 
     def fit(

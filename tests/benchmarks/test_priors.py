@@ -1,4 +1,4 @@
-"""The choice of the prices of the named priors."""
+"""The choice of the penalties of the named priors."""
 
 import json
 from dataclasses import replace
@@ -13,22 +13,22 @@ from radoncdt.matching.prior import PRIORS
 
 
 def make_choice(accuracies):
-    """Return a choice among three prices, from accuracies (n_tasks, 3) of one set."""
-    prices = [MapPrior(aspect=1), MapPrior(), MapPrior(rotation=1)]
+    """Return a choice among three penalties, from accuracies (n_tasks, 3) of one set."""
+    penalties = [MapPrior(aspect=1), MapPrior(), MapPrior(rotation=1)]
     found = np.array(accuracies, float)
-    return priors.Choice(prices, {"set": found}, {"set": np.arange(len(found)) % 2}, ["set"])
+    return priors.Choice(penalties, {"set": found}, {"set": np.arange(len(found)) % 2}, ["set"])
 
 
-def test_the_current_prices_and_no_prior_are_tried():
+def test_the_current_penalties_and_no_prior_are_tried():
     for name in ("upright", "photograph"):
-        prices = priors.list_prices(name)
-        assert prices[0] == PRIORS[name]
-        assert PRIORS["any"] in prices
-        assert len(set(prices)) == len(prices)
-    assert not any(each.rotation or each.bent_rotation for each in prices)
+        penalties = priors.list_penalties(name)
+        assert penalties[0] == PRIORS[name]
+        assert PRIORS["any"] in penalties
+        assert len(set(penalties)) == len(penalties)
+    assert not any(each.rotation or each.bent_rotation for each in penalties)
 
 
-def test_prices_are_chosen_on_one_half_and_compared_on_the_other():
+def test_penalties_are_chosen_on_one_half_and_compared_on_the_other():
     choice = make_choice([[0.5, 0, 0.6], [0.5, 0, 0.8], [0.5, 0, 0.6], [0.5, 0, 0.8]])
     assert priors.choose(choice) == 2
     gain, error = priors.validate(choice)
@@ -59,9 +59,9 @@ def test_tasks_of_all_sets_have_one_example_per_class():
 
 def test_accuracies_are_those_of_the_classifier():
     task = priors.make_digits(1, priors.UPRIGHT, 5)[0]
-    prices = [PRIORS["upright"], PRIORS["any"]]
-    found = priors.measure_task(task, Frame.read(28, None), prices, 1)
-    for prior, accuracy in zip(prices, found):
+    penalties = [PRIORS["upright"], PRIORS["any"]]
+    found = priors.measure_task(task, Frame.read(28, None), penalties, 1)
+    for prior, accuracy in zip(penalties, found):
         classifier = FewShotClassifier(prior=prior, moments="exact", n_jobs=1).fit(task.training, np.arange(10))
         classifier._voters = replace(classifier._voters, fourier=0.0)
         assert (classifier.predict(task.test) == task.answers).mean() == accuracy
@@ -72,12 +72,12 @@ def test_the_command_prints_and_stores_the_choice(monkeypatch, tmp_path, capsys)
     monkeypatch.setattr(priors, "RESULTS", tmp_path / "recognition.json")
     (tmp_path / "recognition.json").write_text('{"glyphs": []}')
     accuracies = np.tile([0.5, 0.4, 0.6], (8, 1)) + 0.01 * np.arange(8)[:, None] * [0, 0, 1]
-    choice = make_choice(accuracies)._replace(prices=[MapPrior(aspect=1), MapPrior(), MapPrior(rotation=1)])
+    choice = make_choice(accuracies)._replace(penalties=[MapPrior(aspect=1), MapPrior(), MapPrior(rotation=1)])
     monkeypatch.setattr(priors, "measure_prior", lambda *arguments: choice)
     assert priors.main(["--tasks", "8"]) == 0
     printed = capsys.readouterr().out
     assert "best: rotation=1; gain +0.1350 ±" in printed
-    assert printed.count("change the prices") == 2
+    assert printed.count("change the penalties") == 2
     known = json.loads((tmp_path / "recognition.json").read_text())
     assert known["glyphs"] == []
     assert priors.make_prior_table(known["priors"]) in printed

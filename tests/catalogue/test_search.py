@@ -15,7 +15,7 @@ from radoncdt.catalogue.line_fit import find_thumbnail_points, fit_lines
 from radoncdt.ink import InkError
 from radoncdt.matching.alignment import find_registration
 from radoncdt.matching.prior import PRIORS
-from radoncdt.matching.turns import price_map
+from radoncdt.matching.turns import penalise_map
 
 
 @pytest.fixture(scope="module")
@@ -128,8 +128,8 @@ def describe_match(match):
     return (match.rank, match.entry, match.p_value, match.metadata, found.mirrored, *figures)
 
 
-def test_a_prior_without_prices_changes_no_bit(folder):
-    """Priors that price no map, or only the distortion distance, which searches do not use."""
+def test_a_prior_without_penalties_changes_no_bit(folder):
+    """Priors that penalty no map, or only the distortion distance, which searches do not use."""
     with Catalogue("marks.db") as catalogue:
         for k in range(6):
             plain = catalogue.search(f"queries/q{k}.png", top=24)
@@ -140,7 +140,7 @@ def test_a_prior_without_prices_changes_no_bit(folder):
 
 
 def test_scores_without_a_prior_are_those_of_plain_distances_and_line_fits(folder):
-    """The search adds no prices, nor penalties that are nearly zero."""
+    """The search adds no penalties, nor penalties that are nearly zero."""
     with Catalogue("marks.db") as catalogue, catalogue._open_index() as (snapshot, _):
         for k in range(3):
             result = catalogue.search(f"queries/q{k}.png", top=24)
@@ -180,8 +180,8 @@ def test_a_prior_ranks_upright_marks_first(folder, tmp_path):
         copies = [match for match in search(image, "upright") if match.file.endswith(("001.png", "d.png", "wide.png"))]
         assert len(copies) == 3
         for match in copies:
-            price = price_map(match.registration.matrix, PRIORS["upright"])
-            assert match.distance == pytest.approx(np.hypot(match.registration.distance, np.sqrt(price)), abs=0.01)
+            penalty = penalise_map(match.registration.matrix, PRIORS["upright"])
+            assert match.distance == pytest.approx(np.hypot(match.registration.distance, np.sqrt(penalty)), abs=0.01)
             assert match.score == match.misfit + match.distance / 4
 
 
@@ -197,7 +197,7 @@ def test_a_prior_decides_between_the_maps_of_a_symmetric_mark(folder, tmp_path):
         catalogue.add(tmp_path / "marks")
         query = np.uint8(np.rint(255 - 255 * np.clip(turned / turned.max(), 0, 1)))
         found = catalogue.search(query, prior="upright").matches[0].registration
-        assert abs(found.rotation) == pytest.approx(10, abs=1.5)  # "upright" has no price for mirroring
+        assert abs(found.rotation) == pytest.approx(10, abs=1.5)  # "upright" has no penalty for mirroring
         found = catalogue.search(query, prior=radoncdt.MapPrior(rotation=0.03, mirror=0.01)).matches[0].registration
         assert not found.mirrored
         assert found.rotation == pytest.approx(-10, abs=1.5)

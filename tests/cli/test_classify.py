@@ -209,7 +209,7 @@ def test_images_without_a_plausible_map_have_no_class(folder, capsys):
         (["train", "test", *NEIGHBORS, "--mirror", "auto"], "--mirror must not be auto with the method 'neighbors'"),
         (["train", "test", *NEIGHBORS, "--moments", "auto"], "--moments must not be auto with the method"),
         (["train", "test", "--no-mirror", "--mirror", "yes"], "--mirror must be no with --no-mirror, got yes"),
-        (["train", "test", "--prior", "level"], "--prior must be auto, any, upright, photograph, or two prices"),
+        (["train", "test", "--prior", "level"], "--prior must be auto, any, upright, photograph, or two penalties"),
         (["train", "test", "--frame-size", "3"], "--frame-size must be at least 8, got 3"),
         (["train", "test", "--report", "r.txt"], "--report must end in .html or .htm, got r.txt"),
         (["train", "test", "--report", "none/r.html"], "--report must be in a folder that exists"),

@@ -100,5 +100,5 @@ def test_prior_decides_between_maps(folder, capsys):
         assert run("register", "moving.png", "fixed.png", "--prior", prior) == status  # 3: the map is not credible
         assert f"rotated {turned}" in capsys.readouterr().out
     assert run("register", "moving.png", "fixed.png", "--prior", "sideways") == 2
-    assert "any, upright, photograph, or two prices" in capsys.readouterr().err
+    assert "any, upright, photograph, or two penalties" in capsys.readouterr().err
     assert run("register", "moving.png", "fixed.png", "--prior=-1,0") == 2

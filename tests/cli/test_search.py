@@ -141,7 +141,7 @@ def test_a_small_catalogue_yields_no_p_values_and_says_why(folder, capsys):
 def test_a_prior_is_passed_on_and_its_missing_p_values_are_explained(in_many, capsys):
     assert run("search", "calibrated.db", "queries", "--prior", "upright", "--report", "found.html", "--top", 3) == 0
     out, err = capsys.readouterr()
-    note = "Maps have the prices aspect=0.006, rotation=0.03, mirror=0.06. "
+    note = "Maps have the penalties aspect=0.006, rotation=0.03, mirror=0.06. "
     note += "Searches with a prior have no p-values, because catalogues are calibrated without priors."
     assert err == f"radoncdt: {note}\n"
     assert "p-value" not in out
@@ -152,7 +152,7 @@ def test_a_prior_is_passed_on_and_its_missing_p_values_are_explained(in_many, ca
     assert scores == [f"{match.score:.3f}" for matches in expected for match in matches]
 
 
-def test_prices_of_zero_are_no_prior(in_many, capsys):
+def test_penalties_of_zero_are_no_prior(in_many, capsys):
     outs = []
     for options in ([], ["--prior", "any"], ["--prior", "0,0"]):
         assert run("search", "calibrated.db", "queries", *options) == 0
@@ -183,8 +183,8 @@ def test_a_search_never_writes(in_many, many, name):
         (["m.db", "query.png", "--size-mm", "3x0"], 2, "--size-mm must be width and height in millimetres"),
         (["m.db", "query.png", "--report", "r.txt"], 2, "--report must end in .html or .htm, got r.txt"),
         (["m.db", "query.png", "--csv", "m.db"], 2, "--csv must end in .csv, got m.db"),
-        (["m.db", "query.png", "--prior", "sideways"], 2, "--prior must be any, upright, photograph, or two prices"),
-        (["m.db", "query.png", "--prior=0.1,-1"], 2, "--prior must be any, upright, photograph, or two prices"),
+        (["m.db", "query.png", "--prior", "sideways"], 2, "--prior must be any, upright, photograph, or two penalties"),
+        (["m.db", "query.png", "--prior=0.1,-1"], 2, "--prior must be any, upright, photograph, or two penalties"),
         (["m.db", "query.png", "--quiet"], 2, "--quiet needs --report or --csv"),
         (["m.db", "query.png", "--no-chances"], 2, "--no-chances is not an option of `radoncdt search`"),
     ],

@@ -221,9 +221,9 @@ def test_a_prior_decides_between_maps_that_fit_equally_well():
     square[30:60, 30:60] = 1
     rectangle = np.zeros((90, 90))
     rectangle[35:55, 25:65] = 1
-    free, priced = (register(square, rectangle, prior=prior) for prior in ("any", MapPrior(rotation=0.05)))
-    assert abs(priced.rotation) < 1
-    assert priced.distance == pytest.approx(free.distance, abs=1e-3)  # the price is not part of the distance
+    free, penalised = (register(square, rectangle, prior=prior) for prior in ("any", MapPrior(rotation=0.05)))
+    assert abs(penalised.rotation) < 1
+    assert penalised.distance == pytest.approx(free.distance, abs=1e-3)  # the penalty is not part of the distance
     mark = np.zeros((100, 100))
     mark[20:80, 48:52] = mark[20:24, 30:70] = 1
     for prior, angle in (("any", 180), ("photograph", 180), (MapPrior(rotation=1.0), 0)):
@@ -240,7 +240,7 @@ def test_a_prior_agrees_with_affine_distances():
     for i in range(8):
         for j in range(8):
             peak = _find_peaks(described[i], described[j], Plausible(), prior, 0.0)[0]
-            assert peak.priced == pytest.approx(distances[i, j], abs=1e-6)
+            assert peak.penalised == pytest.approx(distances[i, j], abs=1e-6)
 
 
 def test_register_refuses_a_bad_prior():
@@ -281,7 +281,7 @@ def test_refining_keeps_the_simplest_of_equal_maps():
 
 
 def test_refining_chooses_among_the_map_and_its_alternatives():
-    """Prices of the distortion distance decide, if they are large."""
+    """Penalties of the distortion distance decide, if they are large."""
     mark = np.zeros((100, 100))
     mark[20:80, 48:52] = mark[20:24, 30:70] = 1
     turned, prior = np.rot90(mark, 2), MapPrior(bent_rotation=1e6)

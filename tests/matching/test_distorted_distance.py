@@ -31,11 +31,11 @@ def test_distances_do_not_depend_on_threads_or_company():
     assert_array_equal(distortion_distances(SYMBOLS), distortion_distances(SYMBOLS, SYMBOLS))
 
 
-def test_prices_are_added_for_the_map_that_was_found():
+def test_penalties_are_added_for_the_map_that_was_found():
     prior = MapPrior(bent_rotation=2.0)
     turned = np.rot90(SYMBOLS[0])[None]
-    free, priced = (distortion_distances(turned, SYMBOLS[:1], prior=each)[0, 0] for each in ("any", prior))
-    assert_allclose(priced - free, 2.0, atol=0.01)  # 1 − cos 90° = 1
+    free, penalised = (distortion_distances(turned, SYMBOLS[:1], prior=each)[0, 0] for each in ("any", prior))
+    assert_allclose(penalised - free, 2.0, atol=0.01)  # 1 − cos 90° = 1
 
 
 def test_no_plausible_map_means_an_infinite_distance():

@@ -1,4 +1,4 @@
-"""Priors of maps: their prices, and distances with them."""
+"""Priors of maps: their penalties, and distances with them."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from scipy.linalg import polar
 import radoncdt
 from radoncdt import AffineNeighbors, MapPrior, PointCloud, affine_distances, describe
 from radoncdt._geometry import inverse_square_root, rotation, square_root
-from radoncdt._numpy.prices import price_turns
+from radoncdt._numpy.penalties import penalise_turns
 from radoncdt.matching.prior import PRIORS, read_prior
 
 pytestmark = pytest.mark.usefixtures("each_implementation")
@@ -21,8 +21,8 @@ def make_clouds(n, seed):
     return [PointCloud(rng.normal(size=(9, 2)) @ rng.normal(size=(2, 2))) for _ in range(n)]
 
 
-def price(matrix, prior):
-    """Return the price of a map by its definition."""
+def penalty(matrix, prior):
+    """Return the penalty of a map by its definition."""
     mirrored = np.linalg.det(matrix) < 0
     scales = np.linalg.svd(matrix, compute_uv=False)
     orthogonal, _ = polar(matrix @ np.diag([-1.0, 1.0]) if mirrored else matrix)
@@ -43,7 +43,7 @@ def slow_distances(first, second, prior):
             for mirror in ([1.0, 1.0], [1.0, -1.0]):
                 turned = circle[(steps - turn if mirror[1] > 0 else turn - steps) % (2 * N_ANGLES)]
                 matrix = root @ (rotation(np.pi * turn / N_ANGLES) * mirror) @ inverse
-                squares.append(np.mean((b - turned) ** 2) + price(matrix, prior))
+                squares.append(np.mean((b - turned) ** 2) + penalty(matrix, prior))
         found[i, j] = np.sqrt(min(squares))
     return found
 
@@ -58,16 +58,16 @@ def test_distances_with_a_prior_equal_the_slow_ones(prior):
     assert_allclose(affine_distances(second, first, prior=prior), found.T, rtol=1e-9)
 
 
-def test_prices_of_turns_are_those_of_their_maps():
+def test_penalties_of_turns_are_those_of_their_maps():
     rng = np.random.default_rng(0)
     covariances = [np.cov(rng.normal(size=(2, 5))) for _ in range(4)]
     fixed = np.array([each[[0, 0, 1], [0, 1, 1]] for each in covariances[1:]])
     prior = MapPrior(aspect=0.5, rotation=0.3, mirror=0.1)
-    found = price_turns(covariances[0][[0, 0, 1], [0, 1, 1]], fixed, prior.prices, 8)
+    found = penalise_turns(covariances[0][[0, 0, 1], [0, 1, 1]], fixed, prior.penalties, 8)
     for k, mirrored, turn in np.ndindex(found.shape):
         turned = rotation(np.pi * turn / 8) * [1.0, -1.0 if mirrored else 1.0]
         matrix = square_root(covariances[1 + k]) @ turned @ inverse_square_root(covariances[0])
-        assert found[k, mirrored, turn] == pytest.approx(price(matrix, prior), abs=1e-12)
+        assert found[k, mirrored, turn] == pytest.approx(penalty(matrix, prior), abs=1e-12)
 
 
 def test_the_search_with_a_prior_is_exact():
@@ -94,7 +94,7 @@ def test_priors_are_read_from_names_and_numbers():
     assert read_prior("any") == MapPrior()
     assert read_prior((0.1, 0.2)) == MapPrior(aspect=0.1, rotation=0.2, bent_aspect=10, bent_rotation=20)
     assert read_prior(PRIORS["upright"]) is PRIORS["upright"]
-    assert MapPrior(bent_rotation=2).prices is None
+    assert MapPrior(bent_rotation=2).penalties is None
 
 
 @pytest.mark.parametrize(

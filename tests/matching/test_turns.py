@@ -25,15 +25,15 @@ def test_distances_are_those_of_all_pairs_whatever_the_number_of_threads():
     assert_array_equal(np.diagonal(found[0][1]), 0)
 
 
-def test_features_of_maps_explain_the_prices():
+def test_features_of_maps_explain_the_penalties():
     described = describe(CLOUDS[:8], n_angles=16, n_levels=16)
     free, _ = find_turns(described, described, limits=Plausible(), prior=MapPrior(), n_jobs=1)
     prior = MapPrior(aspect=1e-9, rotation=2e-9, mirror=3e-9)  # too small to change the best turn
-    priced, turns = find_turns(described, described, limits=Plausible(), prior=prior, n_jobs=1)
+    penalised, turns = find_turns(described, described, limits=Plausible(), prior=prior, n_jobs=1)
     pairs = np.argwhere(np.ones(free.shape, bool))
     features = compute_map_features(described, described, pairs, turns.ravel())
     expected = np.array([prior.aspect, prior.rotation, prior.mirror]) @ np.array(features)
-    assert_allclose((priced**2 - free**2).ravel(), expected, atol=1e-15)
+    assert_allclose((penalised**2 - free**2).ravel(), expected, atol=1e-15)
     assert set(features.mirror) == {0.0, 1.0}
 
 
@@ -45,7 +45,7 @@ def test_turns_are_those_of_the_slow_kernel():
     _numpy.least_distances(
         described.waves,
         described.waves,
-        maps=Maps(True, None, prior.prices),
+        maps=Maps(True, None, prior.penalties),
         ascending=False,
         rows=(0, 40),
         columns=(0, 40),

@@ -999,8 +999,8 @@ std::array<double, 4> square_root(const double* covariance) {
     return {scale * (xx + root), scale * xy, scale * xy, scale * (yy + root)};
 }
 
-// The price of the map of a turn, from the map itself.
-double slow_price(const double* moving, const double* fixed, const Prior& prior, Index turn, Index n_angles) {
+// The penalty of the map of a turn, from the map itself.
+double slow_penalty(const double* moving, const double* fixed, const Prior& prior, Index turn, Index n_angles) {
     const bool mirrored = turn >= 2 * n_angles;
     const double angle = PI * static_cast<double>(turn) / static_cast<double>(n_angles), sign = mirrored ? -1 : 1;
     const auto root = square_root(fixed), other = square_root(moving);
@@ -1018,8 +1018,8 @@ double slow_price(const double* moving, const double* fixed, const Prior& prior,
     const double sum = std::hypot(map[0] + map[3], map[2] - map[1]);
     const double difference = std::hypot(map[0] - map[3], map[2] + map[1]);
     const double aspect = std::log((sum + difference) / (sum - difference));
-    const double price = prior.aspect * aspect * aspect + prior.rotation * (1 - (map[0] + map[3]) / sum);
-    return price + (mirrored ? prior.mirror : 0);
+    const double penalty = prior.aspect * aspect * aspect + prior.rotation * (1 - (map[0] + map[3]) / sum);
+    return penalty + (mirrored ? prior.mirror : 0);
 }
 
 // The root mean square distance at the best of all plausible turns, found by trying all of them.
@@ -1036,7 +1036,7 @@ double slow_distance(const Descriptors<T>& x, Index i, const Descriptors<T>& y, 
         if (std::isnan(allowed[static_cast<std::size_t>(turn)])) continue;
         double sum = 0;
         if (matching.prior) {
-            sum = slow_price(&x.covariances[static_cast<std::size_t>(3 * i)],
+            sum = slow_penalty(&x.covariances[static_cast<std::size_t>(3 * i)],
                              &y.covariances[static_cast<std::size_t>(3 * j)], *matching.prior, turn, n) *
                   static_cast<double>(n * x.n_levels);
         }

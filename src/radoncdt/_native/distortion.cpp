@@ -2,7 +2,7 @@
 //
 // Both images are sampled on a frame of S × S points that cover [−reach, reach]², blurred with the binomial filter
 // (1 2 1)/4, and reduced to their Sobel gradients, divided by their joint norm. Every 3 × 3 patch of the gradients of
-// the moving image then takes the patch of the fixed one that fits best, at most `window` points away, at a price per
+// the moving image then takes the patch of the fixed one that fits best, at most `window` points away, at a penalty per
 // squared point. The distance is the sum over all points (the image distortion model of Keysers et al., 2007).
 //
 // The polish fits an affine map to the displacements of the patches, weighted by the squared gradient, with a ridge. The
@@ -206,7 +206,7 @@ private:
         return total > 0;
     }
 
-    // Find the best displacement of every patch, and return the sum of the squared differences and prices.
+    // Find the best displacement of every patch, and return the sum of the squared differences and penalties.
     double match() {
         std::fill(best_.data(), best_.data() + side_ * room(), 1e30f);
         for (Index dy = -bending_.window; dy <= bending_.window; ++dy) {
@@ -247,7 +247,7 @@ private:
         const Index window = bending_.window;
         for (Index dx = -window; dx <= window; ++dx) {
             const float* differences = differences_.data() + (dx + window) * rows_ * room();
-            const auto price = static_cast<float>(bending_.price * static_cast<double>(dx * dx + dy * dy));
+            const auto penalty = static_cast<float>(bending_.penalty * static_cast<double>(dx * dx + dy * dy));
             const auto code = static_cast<float>((dy + window) * (2 * window + 1) + dx + window);
             for (Index j = 0; j < side_; j += WIDTH) {
                 const auto sum_three = [&](Index i) {
@@ -256,7 +256,7 @@ private:
                 };
                 Wide first = sum_three(0), second = sum_three(1);
                 for (Index i = 0; i < side_; ++i) {
-                    const Wide third = sum_three(i + 2), patch = (first + second) + (third + price);
+                    const Wide third = sum_three(i + 2), patch = (first + second) + (third + penalty);
                     float *best = best_.data() + i * room() + j, *codes = codes_.data() + i * room() + j;
                     const Wide before = load_as<Wide>(best);
                     const auto smaller = patch < before;

@@ -43,7 +43,7 @@ struct Limits {
     double aspect, shear, scale;
 };
 
-// The price of a map, which is added to the squared distance: aspect · (log of the ratio of its two scales)² +
+// The penalty of a map, which is added to the squared distance: aspect · (log of the ratio of its two scales)² +
 // rotation · (1 − cos ψ), where ψ is the angle of the rotation in its polar decomposition, plus mirror, if the map mirrors.
 // A map that mirrors is composed with a reflection of x before its decomposition.
 struct Prior {
@@ -66,7 +66,7 @@ struct Turns {
 };
 
 // Parameters that all comparisons of descriptors share. `limits` is null if all maps are plausible, and `prior` if they
-// have no price.
+// have no penalty.
 struct Matching {
     Index n_angles, n_levels;
     Turns turns;
@@ -75,11 +75,11 @@ struct Matching {
     const Prior* prior;
 };
 
-// How much an image may bend in a comparison: the largest displacement of a patch in points of the frame, its price per
+// How much an image may bend in a comparison: the largest displacement of a patch in points of the frame, its penalty per
 // squared point, and whether and with which ridge the displacements are fitted by an affine map.
 struct Bending {
     Index window;
-    double price, ridge;
+    double penalty, ridge;
     int polish;
 };
 

@@ -143,13 +143,13 @@ struct Square {
     Entry xx, yy, xy;
 };
 
-// The price of the map A = Σ_ν^{1/2} R(φ) M Σ_μ^{-1/2}, where M mirrors y or is the identity. Half the trace of AᵀA,
+// The penalty of the map A = Σ_ν^{1/2} R(φ) M Σ_μ^{-1/2}, where M mirrors y or is the identity. Half the trace of AᵀA,
 // divided by |det A|, is cosh of the logarithm of the aspect, and linear in the cosine and sine of 2φ. The rotation in the
 // polar decomposition of a matrix B with positive determinant has the cosine tr B / √((tr B)² + (B₂₁ − B₁₂)²); B is A, or A
 // after a reflection of x. Both terms are linear in the cosine and sine of φ.
-class Price {
+class Penalty {
 public:
-    Price(const double* moving, const double* fixed, const Prior& prior) : prior_(prior) {
+    Penalty(const double* moving, const double* fixed, const Prior& prior) : prior_(prior) {
         double root[3], inverse[3];  // xx, xy, yy, up to factors, which do not matter
         const double area = take_root(fixed, root), other = take_root(moving, inverse);
         std::swap(inverse[0], inverse[2]);
@@ -187,15 +187,15 @@ public:
         }
     }
 
-    // The price of the turn by φ, given cos φ and sin φ. Only mirroring has a price if a covariance is singular.
+    // The penalty of the turn by φ, given cos φ and sin φ. Only mirroring has a penalty if a covariance is singular.
     double at(double c, double s, bool mirrored) const {
         const Terms& terms = terms_[mirrored];
         const double stretch = terms.constant + terms.cosine * (c * c - s * s) + terms.sine * 2 * c * s;
         const double aspect = stretch > 1 ? std::acosh(stretch) : 0;
         const double trace = terms.trace[0] * c + terms.trace[1] * s, skew = terms.skew[0] * c + terms.skew[1] * s;
         const double length = std::hypot(trace, skew);
-        const double price = prior_.aspect * aspect * aspect + prior_.rotation * (length > 0 ? 1 - trace / length : 0);
-        return (std::isfinite(price) ? price : 0) + (mirrored ? prior_.mirror : 0);
+        const double penalty = prior_.aspect * aspect * aspect + prior_.rotation * (length > 0 ? 1 - trace / length : 0);
+        return (std::isfinite(penalty) ? penalty : 0) + (mirrored ? prior_.mirror : 0);
     }
 
 private:
@@ -347,26 +347,26 @@ private:
         const double rounding = ROUNDING * (1 + static_cast<double>(m_.n_levels) / 256);
         const double uncertain = norms[1] * other[1] + rounding * norms[0] * other[0];
         if (!m_.prior) return best_of(j, least_correlation(largest, uncertain), most, [](Index) { return 0.0; });
-        const Price price(x_.covariances + 3 * i_, y_.covariances + 3 * j, *m_.prior);
-        const auto price_of = [&](Index turn) {
+        const Penalty penalty(x_.covariances + 3 * i_, y_.covariances + 3 * j, *m_.prior);
+        const auto penalty_of = [&](Index turn) {
             const double angle = PI * static_cast<double>(turn) / static_cast<double>(m_.n_angles);
-            return price.at(std::cos(angle), std::sin(angle), turn >= 2 * m_.n_angles);
+            return penalty.at(std::cos(angle), std::sin(angle), turn >= 2 * m_.n_angles);
         };
-        largest = charge(largest, uncertain, price_of);
-        return best_of(j, least_correlation(largest, uncertain), most, price_of);
+        largest = charge(largest, uncertain, penalty_of);
+        return best_of(j, least_correlation(largest, uncertain), most, penalty_of);
     }
 
     static float least_correlation(float largest, double uncertain) {
         return static_cast<float>(static_cast<double>(largest) - 2 * uncertain);
     }
 
-    // Subtract half the price of each turn from its correlation, and return the largest one. The mean square distance is
-    // a constant minus twice the correlation. Prices are not negative, so turns whose correlation is already too small
+    // Subtract half the penalty of each turn from its correlation, and return the largest one. The mean square distance is
+    // a constant minus twice the correlation. Penalties are not negative, so turns whose correlation is already too small
     // need none.
-    template <class PriceOf>
-    float charge(float largest, double uncertain, const PriceOf& price_of) {
+    template <class PenaltyOf>
+    float charge(float largest, double uncertain, const PenaltyOf& penalty_of) {
         const auto charged = [&](Index k) {
-            return static_cast<float>(static_cast<double>(correlations_[k]) - price_of(m_.turns.codes[k]) / 2);
+            return static_cast<float>(static_cast<double>(correlations_[k]) - penalty_of(m_.turns.codes[k]) / 2);
         };
         float most = -std::numeric_limits<float>::infinity();
         for (Index k = 0; k < count_; ++k) {  // one with the largest correlation first, because it excludes many
@@ -383,9 +383,9 @@ private:
         return most;
     }
 
-    // The least sum of squares and prices at the turns whose correlation is at least `least`.
-    template <class PriceOf>
-    double best_of(Index j, float least, double most, const PriceOf& price_of) {
+    // The least sum of squares and penalties at the turns whose correlation is at least `least`.
+    template <class PenaltyOf>
+    double best_of(Index j, float least, double most, const PenaltyOf& penalty_of) {
         const Index n = m_.n_angles;
         const T* values = static_cast<const T*>(y_.values) + j * size();
         double best = INFINITE;
@@ -397,9 +397,9 @@ private:
                 if (turn < 0) continue;
                 const bool mirrored = turn >= 2 * n;
                 const Index start = mirrored ? turn - 2 * n : (2 * n - turn) % (2 * n), step = mirrored ? -1 : 1;
-                const double price = price_of(turn) * static_cast<double>(size());
-                const double square = price + square_distance(circle_.data(), values, n, m_.n_levels, start, step,
-                                                              std::min(best, most) - price);
+                const double penalty = penalty_of(turn) * static_cast<double>(size());
+                const double square = penalty + square_distance(circle_.data(), values, n, m_.n_levels, start, step,
+                                                              std::min(best, most) - penalty);
                 if (square < best || (square == best && turn < turn_)) best = square, turn_ = turn;
             }
         }

@@ -32,7 +32,7 @@ class PriorStruct(Structure):
 
 
 class BendingStruct(Structure):
-    _fields_ = (("window", c_int64), ("price", c_double), ("ridge", c_double), ("polish", c_int))
+    _fields_ = (("window", c_int64), ("penalty", c_double), ("ridge", c_double), ("polish", c_int))
 
 
 class WavesStruct(Structure):

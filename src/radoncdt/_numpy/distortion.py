@@ -89,7 +89,7 @@ def _match(gradients: Floats, target: Floats, bending: Bending) -> tuple[float, 
             displaced = fixed[:, window + dy : window + dy + side + 2, window + dx : window + dx + side + 2]
             squares = ((moving[:, inner, inner] - displaced) ** 2).sum(axis=0)
             rows = squares[:-2] + squares[1:-1] + squares[2:]
-            costs[a, b] = rows[:, :-2] + rows[:, 1:-1] + rows[:, 2:] + bending.price * (dx * dx + dy * dy)
+            costs[a, b] = rows[:, :-2] + rows[:, 1:-1] + rows[:, 2:] + bending.penalty * (dx * dx + dy * dy)
     flat = costs.reshape(-1, side, side)
     best = flat.argmin(axis=0)
     return float(flat.min(axis=0).sum()), np.stack([best % steps.size - window, best // steps.size - window])

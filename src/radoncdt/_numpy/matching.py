@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radoncdt._interface import KEPT, LANES, Maps, Waves
+from radoncdt._numpy.penalties import penalise_turns
 from radoncdt._numpy.plausibility import find_plausible_angles
-from radoncdt._numpy.prices import price_turns
 from radoncdt._typing import Floats
 
 __all__ = ["GROUPS", "ROUNDING", "least_distances", "nearest", "within"]
@@ -116,16 +116,16 @@ def _distances(x: Waves, i: int, y: Waves, columns: NDArray[np.intp], maps: Maps
             near = find_plausible_angles(x.covariances[i], y.covariances[columns[some]], maps.limits, len(half))
             near = np.tile(near[:, : 1 + maps.reflections], 2)  # the same for the other half of the circle
             correlations[np.isnan(near).reshape(correlations.shape)] = -np.inf
-        prices = np.zeros(correlations.shape)
+        penalties = np.zeros(correlations.shape)
         if maps.prior is not None:
-            both = price_turns(x.covariances[i], y.covariances[columns[some]], maps.prior, len(half))
-            prices = both[:, : 1 + maps.reflections].reshape(correlations.shape)
-            correlations -= prices / 2  # the mean square distance is a constant minus twice the correlation
+            both = penalise_turns(x.covariances[i], y.covariances[columns[some]], maps.prior, len(half))
+            penalties = both[:, : 1 + maps.reflections].reshape(correlations.shape)
+            correlations -= penalties / 2  # the mean square distance is a constant minus twice the correlation
         error = x.norms[i] * y.norms[columns[some]]
         uncertain = error[:, 1] + ROUNDING * (1 + half.shape[1] / 256) * error[:, 0]
         least = correlations.max(axis=1) - 2 * uncertain
         pairs, turns = np.nonzero((correlations >= least[:, None]) & (correlations > -np.inf))
-        totals = _square_distances(circle, turns, y.values, columns[some][pairs]) + half.size * prices[pairs, turns]
+        totals = _square_distances(circle, turns, y.values, columns[some][pairs]) + half.size * penalties[pairs, turns]
         best = np.full(len(least), np.inf)
         np.minimum.at(best, pairs, totals)
         squares[some] = best

@@ -718,7 +718,7 @@ class Catalogue:
         """Search for the entries that best match an image, up to a plausible affine map.
 
         A search never changes the file. Matches have p-values if the catalogue is calibrated, see `calibrate`, and no
-        map has a price.
+        map has a penalty.
 
         Parameters
         ----------
@@ -732,9 +732,9 @@ class Catalogue:
             The plausible maps from the image to an entry. By default the scale factors differ by a factor of at most
             4, the shear is at most 60°, and mirror images are admitted.
         prior : {"any", "upright", "photograph"}, MapPrior, or (aspect, rotation), default "any"
-            Which of the plausible maps are likely. The price of the map is added to the squared distance, and so
-            becomes part of the score. By default no map has a price. Searches with a prior have no p-values, because
-            `calibrate` admits any map at no price.
+            Which of the plausible maps are likely. The penalty of the map is added to the squared distance, and so
+            becomes part of the score. By default no map has a penalty. Searches with a prior have no p-values, because
+            `calibrate` admits any map at no penalty.
         size_mm : (width, height), optional
             The size of the mark in the image. Entries of known size must have the same size within a quarter.
         n_jobs : int or None, default -1
@@ -782,7 +782,7 @@ class Catalogue:
         """
         _validation.check_count(top, "top", 1)
         _validation.check_instance(limits, "limits", Plausible)
-        prices = read_prior(prior)
+        penalties = read_prior(prior)
         size = None if size_mm is None else _parse_size(size_mm)
         with self._store.snapshot() as snapshot:
             settings = snapshot.settings
@@ -791,8 +791,8 @@ class Catalogue:
         query = search.read_query(image, ink, settings, n_jobs)
         with self._open_index() as (snapshot, index):
             among = None if where is None else select_entries(snapshot, where)
-            options = search.SearchOptions(top, among, limits, prices, size, n_jobs)
-            found = None if prices.prices else self._find_calibration(snapshot, index.numbers)
+            options = search.SearchOptions(top, among, limits, penalties, size, n_jobs)
+            found = None if penalties.penalties else self._find_calibration(snapshot, index.numbers)
             return search.find_matches(snapshot, index, query, options, found.p_value if found else None)
 
 

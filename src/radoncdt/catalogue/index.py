@@ -136,8 +136,8 @@ class StoredIndex:
 
         Entries at the same distance are ordered by number. Entries that no plausible map reaches are left out. The
         snapshot must show the state of the entries that the index belongs to. `among` contains the numbers of the
-        entries to search; by default all are searched. The price of the map is part of the distance. Prices are not
-        negative, so the bounds remain valid.
+        entries to search; by default all are searched. The penalty of the map is part of the distance. Penalties are
+        not negative, so the bounds remain valid.
         """
         bounds = lower_bounds(self._coordinates.summarise(query)[0], self._summaries, self._norms)
         rows = np.arange(len(self.numbers)) if among is None else np.flatnonzero(np.isin(self.numbers, among))

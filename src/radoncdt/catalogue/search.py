@@ -5,7 +5,7 @@ distance of their descriptors. A match is prominent if its score is small compar
 
     prominence = (median of the scores of the `N_NEAREST` nearest entries) / (score of the match).
 
-With a prior, the price of the map is part of the distance: it decides which entries are nearest, it is part of the
+With a prior, the penalty of the map is part of the distance: it decides which entries are nearest, it is part of the
 score, and it decides between several maps to one entry.
 """
 
@@ -34,7 +34,7 @@ from radoncdt.matching.plausible import Plausible
 from radoncdt.matching.prior import PRIORS, MapPrior
 from radoncdt.matching.registration import Registration
 from radoncdt.matching.settings import DescriptorSettings
-from radoncdt.matching.turns import price_map
+from radoncdt.matching.turns import penalise_map
 from radoncdt.measures import Batch
 
 __all__ = [
@@ -112,7 +112,7 @@ class Match(NamedTuple):
         The score by which matches are sorted: the misfit plus a quarter of the distance.
     distance : float
         Distance of the descriptors: 0 for copies, about 0.15 for unrelated marks. With a prior, it is the square root
-        of the squared distance plus the price of the map.
+        of the squared distance plus the penalty of the map.
     misfit : float
         Mean distance of the lines, in standard deviations of the mark.
     p_value : float or None
@@ -266,7 +266,7 @@ def score_entries(
 ) -> tuple[list[LineFit], Floats, Floats]:
     """Fit the lines of a query to some entries at given distances, and return the fits, the distances and the scores.
 
-    With a prior, the distances that are returned contain the prices of the maps that fit best.
+    With a prior, the distances that are returned contain the penalties of the maps that fit best.
     """
     order = np.argsort(numbers)
     entries, thumbnails = snapshot.descriptors(numbers[order]), snapshot.thumbnails(numbers.tolist())
@@ -286,18 +286,18 @@ def score_entries(
         fits[order[k]] = fit_lines(registration, query.points, targets, size, limits, penalties)
 
     _threads.for_each(fit, range(len(numbers)), _threads.count_workers(n_jobs, _FIT_WORK * len(numbers)))
-    if prior.prices:
-        distances = np.array([_price_distance(fit.registration, prior) for fit in fits])
+    if prior.penalties:
+        distances = np.array([_penalise_distance(fit.registration, prior) for fit in fits])
     return fits, distances, np.array([fit.misfit for fit in fits]) + _DISTANCE_WEIGHT * distances
 
 
-def _price_distance(registration: Registration, prior: MapPrior) -> float:
-    return float(np.hypot(registration.distance, np.sqrt(price_map(registration.matrix, prior))))
+def _penalise_distance(registration: Registration, prior: MapPrior) -> float:
+    return float(np.hypot(registration.distance, np.sqrt(penalise_map(registration.matrix, prior))))
 
 
 def _compute_penalty(registration: Registration, prior: MapPrior) -> float:
-    """Return how much the price of a map adds to the score: nothing at all if it has none."""
-    return _DISTANCE_WEIGHT * (_price_distance(registration, prior) - registration.distance)
+    """Return how much the penalty of a map adds to the score: nothing at all if it has none."""
+    return _DISTANCE_WEIGHT * (_penalise_distance(registration, prior) - registration.distance)
 
 
 def compute_prominence(score: float, scores: Floats) -> float:

@@ -35,7 +35,7 @@ with the names of classes, their classes are known, and the accuracy is printed 
 
 methods:
   few-shot   An image is registered with the examples, and compared with the nearest ones point by point, while small
-             distortions are allowed. They vote. If classes have two or more examples, the prices of maps and whether
+             distortions are allowed. They vote. If classes have two or more examples, the penalties of maps and whether
              mirror images are the same are chosen from the examples. If each class has one example, nothing can be
              chosen, so say what you know: --prior upright for characters and symbols that are hardly rotated,
              --prior photograph if they may be rotated but are hardly stretched, --mirror yes for shapes seen from
@@ -83,7 +83,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group = add_map_options(parser, Plausible())
     text = "whether a mirror image counts as the same shape (default auto for few-shot, yes for neighbors)"
     group.add_argument("--mirror", choices=("auto", "yes", "no"), help=text)
-    text = "auto chooses prices from the examples (default auto for few-shot, any for neighbors)"
+    text = "auto chooses penalties from the examples (default auto for few-shot, any for neighbors)"
     add_prior_option(group, auto=text)
     features = add_feature_options(parser, DescriptorSettings)
     text = "robust: specks hardly matter; exact: every pixel counts; auto: chosen from the examples, which helps only "

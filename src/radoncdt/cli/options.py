@@ -66,9 +66,9 @@ def _read_prior(text: str) -> MapPrior:
 whole_number = make_type("a whole number", int)
 _number = make_type("a number", float)
 _limit = make_type("a number or none", _read_limit)
-_PRICES = "or two prices ASPECT,ROTATION that are not negative"
-_prior = make_type(f"{', '.join(PRIORS)}, {_PRICES}", _read_prior)
-_prior_or_auto = make_type(f"auto, {', '.join(PRIORS)}, {_PRICES}", _read_prior_or_auto)
+_PENALTIES = "or two penalties ASPECT,ROTATION that are not negative"
+_prior = make_type(f"{', '.join(PRIORS)}, {_PENALTIES}", _read_prior)
+_prior_or_auto = make_type(f"auto, {', '.join(PRIORS)}, {_PENALTIES}", _read_prior_or_auto)
 _region = make_type("four whole numbers x,y,w,h", _read_region)
 
 
@@ -158,7 +158,7 @@ def add_prior_option(group: Any, *, auto: str | None = None) -> None:
     """Add the option for a prior. If it may be "auto", the default is None, and `auto` says in the help what it is."""
     text = (
         "which maps are likely: any (all of them), upright (rotation and stretch cost), photograph (only stretch "
-        "and shear cost), or the two prices themselves"
+        "and shear cost), or the two penalties themselves"
     )
     names = [*PRIORS] if auto is None else ["auto", *PRIORS]
     group.add_argument(

@@ -40,7 +40,7 @@ then the file, and how the mark has to be moved to lie on the entry. Score, misf
 --report draws the mark over each entry. With a folder, all images in it are searched for. A p-value is shown
 as – if plausible maps lead to fewer than 11 entries.
 
-With --prior, the price of the map is part of the distance, and so of the score. There are no p-values then, because
+With --prior, the penalty of the map is part of the distance, and so of the score. There are no p-values then, because
 catalogues are calibrated without priors.
 
 p-values need a calibrated catalogue with at least 30 entries; see `radoncdt catalogue calibrate`. A search never
@@ -101,8 +101,8 @@ def run(options: argparse.Namespace) -> int:
     failures: list[tuple[str, str]] = []  # files and reasons
     with Catalogue(options.catalogue) as catalogue:
         note = None
-        if options.prior.prices:
-            note = f"Maps have the prices {MapPrior(**options.prior.prices._asdict())}. {_NO_P_VALUES}"
+        if options.prior.penalties:
+            note = f"Maps have the penalties {MapPrior(**options.prior.penalties._asdict())}. {_NO_P_VALUES}"
         elif len(catalogue) and not catalogue.calibrated:
             note = explain_missing_p_values(catalogue, options.catalogue)
         if note is not None:

@@ -98,14 +98,14 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
     Parameters
     ----------
     prior : "auto", "any", "upright", "photograph", MapPrior, or (aspect, rotation), default "auto"
-        Which maps from an image to an example are likely. "auto" chooses the prices of maps by leave-one-out on the
+        Which maps from an image to an example are likely. "auto" chooses the penalties of maps by leave-one-out on the
         training images of classes that have at least two; of more than 150, a fixed random choice. With fewer than four
         such images it means "any". With one example per class, choose "upright" for characters and symbols that are
         hardly rotated, and "photograph" if they may be rotated but hardly stretched.
 
-        "any": no map has a price. "upright": rotating, stretching and mirroring have prices. "photograph": rotating is
-        free, and stretching has a price. Two numbers are the prices of the squared logarithm of the ratio of the two
-        scales, and of 1 − cos ψ for a rotation by ψ; `MapPrior` has further prices.
+        "any": no map has a penalty. "upright": rotating, stretching and mirroring have penalties. "photograph":
+        rotating is free, and stretching has a penalty. Two numbers are the penalties of the squared logarithm of the
+        ratio of the two scales, and of 1 − cos ψ for a rotation by ψ; `MapPrior` has further penalties.
     reflections : bool or "auto", default "auto"
         Whether an image may be mirrored. "auto" chooses in the same way; if nothing can be chosen, it means False.
     moments : {"auto", "exact", "robust"}, default "auto"
@@ -148,7 +148,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
     beta_ : float
         The votes are proportional to exp(−beta · cost).
     fourier_ : float
-        The cost of an example is the distortion distance, plus the price of the map, plus this multiple of the
+        The cost of an example is the distortion distance, plus the penalty of the map, plus this multiple of the
         logarithm of the distance of the Fourier magnitudes along the circle, which maps do not change.
     n_features_in_ : int
         Number of columns of the table; set only for tables.
@@ -465,7 +465,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
     def _choose_registration(
         self, described: list[Descriptors], codes: NDArray[np.intp], held_out: NDArray[np.intp]
     ) -> tuple[list[Descriptors], bool, MapPrior]:
-        """Choose moments, reflections and the prices of maps by the nearest neighbours of held-out examples.
+        """Choose moments, reflections and the penalties of maps by the nearest neighbours of held-out examples.
 
         The descriptors are returned with the chosen ones first.
         """
@@ -505,7 +505,7 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         return (same < other) + _MARGIN_WEIGHT * np.clip(np.log(other / same), -1, 1)
 
     def _choose_votes(self, views: tuple[Examples, ...], held_out: NDArray[np.intp]) -> Voters:
-        """Choose the prices of maps and the weights of votes by the likelihood of held-out examples.
+        """Choose the penalties of maps and the weights of votes by the likelihood of held-out examples.
 
         The other moments are consulted about all images if, about uncertain ones only, they would correct fewer errors.
         """
@@ -514,8 +514,8 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
             return Voters(views, prior)
         priors = [prior]
         if self._chooses_prior:
-            prices = [(aspect, rotation) for aspect in _BENT_ASPECTS for rotation in _BENT_ROTATIONS]
-            priors = [replace(prior, bent_aspect=aspect, bent_rotation=rotation) for aspect, rotation in prices]
+            penalties = [(aspect, rotation) for aspect in _BENT_ASPECTS for rotation in _BENT_ROTATIONS]
+            priors = [replace(prior, bent_aspect=aspect, bent_rotation=rotation) for aspect, rotation in penalties]
         found = [view.compare(view.framed[held_out], self.n_jobs, exclude=held_out) for view in views]
         own = np.arange(len(held_out)), views[0].codes[held_out]
         every = [Voters(views, each, beta, weight) for weight in _FOURIERS for beta in _BETAS for each in priors]

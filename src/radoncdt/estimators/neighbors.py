@@ -190,10 +190,11 @@ class AffineNeighbors(Neighbors):
         Whether to admit only rotations, reflections and changes of size: the maps whose aspect is at most 1.1, or
         `max_aspect` if it is given.
     prior : {"any", "upright", "photograph"}, MapPrior, or (aspect, rotation), default "any"
-        Which maps are likely. The price of a map is added to its squared distance. "any": no map has a price.
-        "upright": rotating, stretching and mirroring have prices, which suits characters and symbols that are hardly
-        rotated. "photograph": rotating is free, and stretching has a price. Two numbers are the prices of the squared
-        logarithm of the ratio of the two scales, and of 1 − cos ψ for a rotation by ψ; `MapPrior` has further prices.
+        Which maps are likely. The penalty of a map is added to its squared distance. "any": no map has a penalty.
+        "upright": rotating, stretching and mirroring have penalties, which suits characters and symbols that are hardly
+        rotated. "photograph": rotating is free, and stretching has a penalty. Two numbers are the penalties of the
+        squared logarithm of the ratio of the two scales, and of 1 − cos ψ for a rotation by ψ; `MapPrior` has further
+        penalties.
     refine : int, optional
         `kneighbors` compares this many nearest entries with the image once more, point by point, and orders them by the
         distances of `distortion_distances`. This needs images instead of Descriptors, and keeps them. By default,

@@ -2,7 +2,7 @@
 
 The distance is the root mean square difference of the NR-CDTs along whitened directions, at the best rotation by whole
 steps of the circle, with or without a reflection. It is a sliced Wasserstein distance of the whitened measures, modulo
-rotations. It is symmetric and satisfies the triangle inequality, unless maps are limited or have a price.
+rotations. It is symmetric and satisfies the triangle inequality, unless maps are limited or have a penalty.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def affine_distances(
     at the best rotation by whole steps of the circle, with or without a reflection. For copies of one shape it is 0,
     except for errors of discretisation: the steps alone cause at most 2 sin(π/(4 n_angles)). It is a sliced Wasserstein
     distance of the whitened measures, modulo rotations, and satisfies the triangle inequality, unless maps are limited
-    or have a price.
+    or have a penalty.
 
     Parameters
     ----------
@@ -58,10 +58,11 @@ def affine_distances(
         Limits on the maps from A to B, such as ``Plausible(max_aspect=1.5)``. By default, every affine map is
         plausible. The distance is infinite if no map is plausible.
     prior : {"any", "upright", "photograph"}, MapPrior, or (aspect, rotation), default "any"
-        Which maps are likely. The price of a map is added to its squared distance. "any": no map has a price.
-        "upright": rotating, stretching and mirroring have prices, which suits characters and symbols that are hardly
-        rotated. "photograph": rotating is free, and stretching has a price. Two numbers are the prices of the squared
-        logarithm of the ratio of the two scales, and of 1 − cos ψ for a rotation by ψ; `MapPrior` has further prices.
+        Which maps are likely. The penalty of a map is added to its squared distance. "any": no map has a penalty.
+        "upright": rotating, stretching and mirroring have penalties, which suits characters and symbols that are hardly
+        rotated. "photograph": rotating is free, and stretching has a penalty. Two numbers are the penalties of the
+        squared logarithm of the ratio of the two scales, and of 1 − cos ψ for a rotation by ψ; `MapPrior` has further
+        penalties.
     settings : DescriptorSettings, optional
         How images and PointClouds are described: directions, levels, moments and trim. By default, the settings are
         those of given Descriptors, or else ``DescriptorSettings()``.
@@ -151,7 +152,7 @@ def compute_distances(
     """
     symmetric = symmetric and not limits.is_limited
     x, y = first.astype(second.values.dtype).waves, second.waves
-    maps, kernels = limits.maps._replace(prior=prior.prices), _kernels.current()
+    maps, kernels = limits.maps._replace(prior=prior.penalties), _kernels.current()
     distances = np.zeros((len(first), len(second)))
 
     def fill(block: tuple[int, int]) -> None:

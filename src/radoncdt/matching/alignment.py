@@ -87,11 +87,11 @@ def register(
         Limits on the maps from `moving` to `fixed`, such as ``Plausible(max_aspect=1.5)``. By default, every affine map
         is plausible. It is an error if no map is plausible.
     prior : {"any", "upright", "photograph"}, MapPrior, or (aspect, rotation), default "any"
-        Which maps are likely. The price of a map is added to its squared distance. "any": no map has a price.
-        "upright": rotating, stretching and mirroring have prices, which suits characters and symbols that are hardly
-        rotated. "photograph": rotating is free, and stretching has a price. Two numbers are the prices of the squared
-        logarithm of the ratio of the two scales, and of 1 − cos ψ for a rotation by ψ; `MapPrior` has further prices.
-        The price decides between maps; the distance in the result is without it.
+        Which maps are likely. The penalty of a map is added to its squared distance. "any": no map has a penalty.
+        "upright": rotating, stretching and mirroring have penalties, which suits characters and symbols that are hardly
+        rotated. "photograph": rotating is free, and stretching has a penalty. Two numbers are the penalties of the
+        squared logarithm of the ratio of the two scales, and of 1 − cos ψ for a rotation by ψ; `MapPrior` has further
+        penalties. The penalty decides between maps; the distance in the result is without it.
     settings : DescriptorSettings, optional
         How images and PointClouds are described: directions, levels, moments and trim. By default, the settings are
         those of given Descriptors, or else ``DescriptorSettings()``.
@@ -197,7 +197,7 @@ def find_registration(
         )
     found, misfits = (list(some) for some in zip(*_compute_maps(first, second, peaks, limits)))
     simplest = _choose_simplest(found, misfits)
-    nearest = peaks[simplest if prior.prices else 0]  # without prices, maps that fit equally well count as one
+    nearest = peaks[simplest if prior.penalties else 0]  # without penalties, maps that fit equally well count as one
     best = replace(found.pop(simplest), distance=nearest.distance)
     if have_pixels:
         batches = Batch.read(moving, "moving"), Batch.read(fixed, "fixed")
@@ -209,7 +209,7 @@ def find_registration(
         has_cloud = any(isinstance(measure, PointCloud) for measure in pair)
         if not (has_cloud and first.settings.moments == "robust"):  # far points would matter again
             best = _refine_map(*pair, best, second, limits)
-    if prior.prices:  # a map may come near the best one only because it costs less
+    if prior.penalties:  # a map may come near the best one only because it costs less
         found = [each for each in found if each.distance <= best.distance + allowance]
     return replace(best, alternatives=tuple(found))
 
@@ -267,9 +267,9 @@ class _Peak(NamedTuple):
     plausible: float
     """An angle next to the peak whose map is plausible."""
     misfit: float
-    """The distance at the peak itself, by trigonometric interpolation, and the price of the map."""
-    priced: float
-    """The distance at the nearest step, and the price of the map."""
+    """The distance at the peak itself, by trigonometric interpolation, and the penalty of the map."""
+    penalised: float
+    """The distance at the nearest step, and the penalty of the map."""
 
 
 def _find_peaks(
@@ -287,8 +287,8 @@ def _find_peaks(
         kernels, pair = _kernels.current(), (moving.waves.covariances[0], fixed.waves.covariances[0])
         allowed = kernels.plausible_turns(*pair, limits.kernel_limits, n_angles).reshape(2, n)
         correlations[np.isnan(allowed)[: len(products)]] = -np.inf
-    prices = _price_steps(moving, fixed, prior)[: len(products)]
-    scores = correlations - prices / 2
+    penalties = _penalise_steps(moving, fixed, prior)[: len(products)]
+    scores = correlations - penalties / 2
     neighbours = np.maximum(np.roll(scores, 1, axis=1), np.roll(scores, -1, axis=1))
     peaks = (scores >= neighbours) & (scores > -np.inf)
     # These distances suffer from cancellation, so they only exclude peaks that cannot be near the best.
@@ -304,16 +304,16 @@ def _find_peaks(
         distance = float(np.sqrt(np.mean((fixed.values[0] - turned) ** 2, dtype=np.float64)))
         angle = _maximise(products[mirrored], np.pi * int(step) / n_angles, n_angles)
         correlation = (products[mirrored] * np.exp(1j * np.arange(n_angles + 1) * angle)).real.sum()
-        price = float(prices[mirrored, step])
-        misfit = float(np.sqrt(max(norms - 2 * correlation, 0) + price))
-        priced = float(np.hypot(distance, np.sqrt(price)))
-        found.append(_Peak(distance, bool(mirrored), angle, float(allowed[mirrored, step]), misfit, priced))
-    found.sort(key=lambda peak: (round(peak.priced, 9), peak.mirrored, peak.angle))  # among equals, unmirrored first
+        penalty = float(penalties[mirrored, step])
+        misfit = float(np.sqrt(max(norms - 2 * correlation, 0) + penalty))
+        penalised = float(np.hypot(distance, np.sqrt(penalty)))
+        found.append(_Peak(distance, bool(mirrored), angle, float(allowed[mirrored, step]), misfit, penalised))
+    found.sort(key=lambda peak: (round(peak.penalised, 9), peak.mirrored, peak.angle))  # among equals, unmirrored first
     near: list[_Peak] = []
     for peak in found:
         same_side = (other.angle - peak.angle for other in near if other.mirrored == peak.mirrored)
         is_known = any(abs(np.angle(np.exp(1j * turn))) < np.pi / n for turn in same_side)  # two steps of one peak
-        if peak.priced <= found[0].priced + tolerance and not is_known:
+        if peak.penalised <= found[0].penalised + tolerance and not is_known:
             near.append(peak)
     return near
 
@@ -334,15 +334,15 @@ def _choose_closest(
     return closest if distances[closest] <= min(CLEARLY_CLOSER * distances[0], distances[0] - LEAST_GAIN) else 0
 
 
-def _price_steps(moving: Descriptors, fixed: Descriptors, prior: MapPrior) -> Floats:
-    """The prices (2, 2·n_angles) of the maps at all steps of the circle, plain and mirrored."""
+def _penalise_steps(moving: Descriptors, fixed: Descriptors, prior: MapPrior) -> Floats:
+    """The penalties (2, 2·n_angles) of the maps at all steps of the circle, plain and mirrored."""
     n = 2 * moving.settings.n_angles
-    if prior.prices is None:
+    if prior.penalties is None:
         return np.zeros((2, n))
     turns = np.arange(2 * n)
     features = compute_map_features(moving, fixed, np.zeros((2 * n, 2), np.intp), turns)
-    prices: Floats = np.array(prior.prices) @ np.array(features)
-    return prices.reshape(2, n)
+    penalties: Floats = np.array(prior.penalties) @ np.array(features)
+    return penalties.reshape(2, n)
 
 
 def _halve(product: NDArray[np.complex128]) -> NDArray[np.complex128]:
@@ -398,7 +398,7 @@ def _compute_maps(
         registration, misfit = at(peak.angle, peak), peak.misfit
         if not limits.admits(registration):  # take the plausible map nearest to the peak
             good = _bisect(lambda angle, peak=peak: limits.admits(at(angle, peak)), peak.plausible, peak.angle, 30)  # type: ignore[misc]
-            registration, misfit = at(good, peak), peak.priced
+            registration, misfit = at(good, peak), peak.penalised
         if limits.similarity:
             left, scales, right = np.linalg.svd(registration.matrix)
             matrix = np.sqrt(scales).prod() * left @ right

@@ -43,7 +43,7 @@ def distortion_distances(
     Each pair is registered by its descriptors, as `affine_distances` does. Both images are then sampled on a frame of
     the whitened plane, and the gradients around each point of the first one are compared with those around the best
     point nearby of the second one (the image distortion model [1]_). The distance is the sum of the squared differences
-    and of the prices of the displacements. The map is corrected once by the displacements found.
+    and of the penalties of the displacements. The map is corrected once by the displacements found.
 
     These distances tell shapes apart that differ in details. They take longer than `affine_distances`, so
     ``AffineNeighbors(refine=k)`` computes them only for the k nearest entries.
@@ -58,11 +58,11 @@ def distortion_distances(
         Limits on the maps from A to B, such as ``Plausible(max_aspect=1.5)``. By default, every affine map is
         plausible. The distance is infinite if no map is plausible.
     prior : {"any", "upright", "photograph"}, MapPrior, or (aspect, rotation), default "any"
-        Which maps are likely. "any": no map has a price. "upright": rotating, stretching and mirroring have prices,
-        which suits characters and symbols that are hardly rotated. "photograph": rotating is free, and stretching has a
-        price. Two numbers are the prices of the squared logarithm of the ratio of the two scales, and of 1 − cos ψ for
-        a rotation by ψ. Of a `MapPrior`, the prices ``aspect``, ``rotation`` and ``mirror`` decide about the map, and
-        ``bent_aspect``, ``bent_rotation`` and ``bent_mirror`` are added to the result.
+        Which maps are likely. "any": no map has a penalty. "upright": rotating, stretching and mirroring have
+        penalties, which suits characters and symbols that are hardly rotated. "photograph": rotating is free, and
+        stretching has a penalty. Two numbers are the penalties of the squared logarithm of the ratio of the two scales,
+        and of 1 − cos ψ for a rotation by ψ. Of a `MapPrior`, the penalties ``aspect``, ``rotation`` and ``mirror``
+        decide about the map, and ``bent_aspect``, ``bent_rotation`` and ``bent_mirror`` are added to the result.
     settings : DescriptorSettings, optional
         How images are described before they are registered: directions, levels, moments and trim. By default
         ``DescriptorSettings()``.
@@ -118,13 +118,13 @@ def distortion_distances(
     _validation.check_instance(limits, "limits", Plausible)
     settings = DescriptorSettings() if settings is None else settings
     _validation.check_instance(settings, "settings", DescriptorSettings)
-    frame, prices = Frame.read(frame_size, window), read_prior(prior)
+    frame, penalties = Frame.read(frame_size, window), read_prior(prior)
     first = Framed.describe(_read_images(A, "A"), settings, frame, n_jobs)
     second = first if B is None else Framed.describe(_read_images(B, "B"), settings, frame, n_jobs)
-    distances, turns = find_turns(first.descriptors, second.descriptors, limits=limits, prior=prices, n_jobs=n_jobs)
+    distances, turns = find_turns(first.descriptors, second.descriptors, limits=limits, prior=penalties, n_jobs=n_jobs)
     pairs = np.argwhere(np.isfinite(distances))
     distances[pairs[:, 0], pairs[:, 1]] = compare_all(
-        first, second, pairs, turns[pairs[:, 0], pairs[:, 1]], prices, n_jobs
+        first, second, pairs, turns[pairs[:, 0], pairs[:, 1]], penalties, n_jobs
     )
     return distances
 
@@ -143,12 +143,12 @@ def compare_all(
     prior: MapPrior,
     n_jobs: int | None,
 ) -> Floats:
-    """Return the distances (n,) of pairs (n, 2) at the given turns, with the prices of the maps."""
+    """Return the distances (n,) of pairs (n, 2) at the given turns, with the penalties of the maps."""
     distances = np.empty(len(pairs))
     for some in (slice(k, k + _PAIRS_AT_ONCE) for k in range(0, len(pairs), _PAIRS_AT_ONCE)):
         features = compute_map_features(first.descriptors, second.descriptors, pairs[some], turns[some])
         bent = first.compare(second, pairs[some], turns[some], n_jobs)
-        distances[some] = bent.distances + prior.bent_prices @ np.array(features)
+        distances[some] = bent.distances + prior.bent_penalties @ np.array(features)
     return distances
 
 
@@ -185,7 +185,7 @@ def compare_turns(
     prior: MapPrior,
     n_jobs: int | None,
 ) -> Floats:
-    """Return the distances (n,) of one measure to another at several turns (n,), with the prices of the maps.
+    """Return the distances (n,) of one measure to another at several turns (n,), with the penalties of the maps.
 
     `descriptors` are those of the moving and of the fixed measure.
     """

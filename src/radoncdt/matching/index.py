@@ -105,12 +105,12 @@ class AffineIndex:
     limits : Plausible
         Which maps from a query to an entry are plausible.
     prior : MapPrior
-        The prices of maps, which are added to squared distances.
+        The penalties of maps, which are added to squared distances.
     """
 
     def __init__(self, descriptors: Descriptors, limits: Plausible, prior: MapPrior = PRIORS["any"]) -> None:
         self.descriptors, self.limits = descriptors, limits
-        self._maps = limits.maps._replace(prior=prior.prices)
+        self._maps = limits.maps._replace(prior=prior.penalties)
         self._coordinates = Coordinates.choose(descriptors)
         self._summaries = np.ascontiguousarray(self._coordinates.summarise(descriptors).T)
         self._norms = np.linalg.norm(self._summaries, axis=0)

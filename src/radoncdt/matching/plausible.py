@@ -58,7 +58,7 @@ class Plausible:
 
     See Also
     --------
-    radoncdt.MapPrior : Prices of maps instead of limits.
+    radoncdt.MapPrior : Penalties of maps instead of limits.
     radoncdt.register : Finds the map from one measure to another.
 
     Notes
@@ -104,7 +104,7 @@ class Plausible:
 
     @property
     def maps(self) -> Maps:
-        """The admitted maps in the form that the kernels take, without prices."""
+        """The admitted maps in the form that the kernels take, without penalties."""
         return Maps(self.reflections, self.kernel_limits)
 
     def admits(self, registration: Registration) -> bool:

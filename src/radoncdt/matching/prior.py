@@ -1,11 +1,11 @@
-"""Priors: the prices of affine maps, which are added to the distances of the measures that they join.
+"""Priors: the penalties of affine maps, which are added to the distances of the measures that they join.
 
 The distance of two measures is the least over all maps from one to the other. A prior says which maps are likely:
 
     squared distance + aspect · (log of the ratio of the two scales)² + rotation · (1 − cos ψ) + mirror
 
 where ψ is the angle of the rotation in the polar decomposition of the map, and mirror counts for maps that mirror.
-Prices are not negative, so that lower bounds of distances stay valid, and the search stays exact.
+Penalties are not negative, so that lower bounds of distances stay valid, and the search stays exact.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["PRIORS", "MapPrior", "read_prior"]
 
 @dataclass(frozen=True, kw_only=True)
 class MapPrior:
-    """Prices of affine maps, which say which maps between two measures are likely.
+    """Penalties of affine maps, which say which maps between two measures are likely.
 
     The distance of two measures is the least over all maps from one to the other. With a prior, the map with the least
     sum is taken ::
@@ -32,36 +32,36 @@ class MapPrior:
         squared distance + aspect · (log of the ratio of the two scales)² + rotation · (1 − cos ψ) + mirror
 
     where ψ is the angle of the rotation in the polar decomposition of the map, and mirror counts for maps that mirror.
-    By default no map has a price.
+    By default no map has a penalty.
 
     Parameters
     ----------
     aspect : float, default 0.0
-        Price of the squared logarithm of the ratio of the two scales, added to the squared distance.
+        Penalty of the squared logarithm of the ratio of the two scales, added to the squared distance.
     rotation : float, default 0.0
-        Price of 1 − cos ψ, where ψ is the angle of the rotation, added to the squared distance.
+        Penalty of 1 − cos ψ, where ψ is the angle of the rotation, added to the squared distance.
     mirror : float, default 0.0
-        Price of mirroring, added to the squared distance.
+        Penalty of mirroring, added to the squared distance.
     bent_aspect : float, default 0.0
-        Price of the squared logarithm of the ratio of the two scales, added to the distortion distance of registered
+        Penalty of the squared logarithm of the ratio of the two scales, added to the distortion distance of registered
         images, which `FewShotClassifier` and `distortion_distances` use.
     bent_rotation : float, default 0.0
-        Price of 1 − cos ψ, added to the distortion distance.
+        Penalty of 1 − cos ψ, added to the distortion distance.
     bent_mirror : float, default 0.0
-        Price of mirroring, added to the distortion distance.
+        Penalty of mirroring, added to the distortion distance.
 
     Raises
     ------
     TypeError
-        If a price is not a number.
+        If a penalty is not a number.
     ValueError
-        If a price is negative or not finite.
+        If a penalty is negative or not finite.
 
     See Also
     --------
-    Plausible : Limits instead of prices.
-    affine_distances : Distances with prices.
-    distortion_distances : Distortion distances with prices.
+    Plausible : Limits instead of penalties.
+    affine_distances : Distances with penalties.
+    distortion_distances : Distortion distances with penalties.
 
     Notes
     -----
@@ -86,14 +86,14 @@ class MapPrior:
             _validation.check_number(value, name, "a number that is not negative", lambda x: x >= 0)
 
     @property
-    def prices(self) -> Prior | None:
-        """The prices in the form that the kernels take; None if all are 0."""
-        prices = Prior(float(self.aspect), float(self.rotation), float(self.mirror))
-        return prices if any(prices) else None
+    def penalties(self) -> Prior | None:
+        """The penalties in the form that the kernels take; None if all are 0."""
+        penalties = Prior(float(self.aspect), float(self.rotation), float(self.mirror))
+        return penalties if any(penalties) else None
 
     @property
-    def bent_prices(self) -> Floats:
-        """The prices (3,) of the features of maps, added to distortion distances."""
+    def bent_penalties(self) -> Floats:
+        """The penalties (3,) of the features of maps, added to distortion distances."""
         return np.array([self.bent_aspect, self.bent_rotation, self.bent_mirror], np.float64)
 
     def __str__(self) -> str:
@@ -105,8 +105,8 @@ PRIORS = {
     "upright": MapPrior(aspect=0.006, rotation=0.03, mirror=0.06, bent_rotation=3.0, bent_mirror=6.0),
     "photograph": MapPrior(aspect=0.006, bent_aspect=0.3),
 }
-"""Named priors. "any": no map has a price. "upright": characters and symbols that are hardly rotated or stretched, and
-a mirror image costs as much as a rotation by 180°. "photograph": any rotation, but little stretch and shear."""
+"""Named priors. "any": no map has a penalty. "upright": characters and symbols that are hardly rotated or stretched,
+and a mirror image costs as much as a rotation by 180°. "photograph": any rotation, but little stretch and shear."""
 
 _BENT = 100  # distortion distances are about this many times as large as squared distances of descriptors
 
@@ -114,7 +114,7 @@ _BENT = 100  # distortion distances are about this many times as large as square
 def read_prior(prior: object, name: str = "prior") -> MapPrior:
     """Return a prior from its name, from two numbers (aspect, rotation), or as it is.
 
-    The prices of distortion distances are `_BENT` times the two numbers.
+    The penalties of distortion distances are `_BENT` times the two numbers.
     """
     if isinstance(prior, MapPrior):
         return prior

@@ -12,7 +12,7 @@ from radoncdt.matching.descriptors import Descriptors
 from radoncdt.matching.plausible import Plausible
 from radoncdt.matching.prior import MapPrior
 
-__all__ = ["MapFeatures", "compute_map_features", "find_turns", "price_map", "turn_matrices"]
+__all__ = ["MapFeatures", "compute_map_features", "find_turns", "penalise_map", "turn_matrices"]
 
 
 def turn_matrices(turns: NDArray[np.int64], n_angles: int) -> Floats:
@@ -33,7 +33,7 @@ def find_turns(
 
 
 class MapFeatures(NamedTuple):
-    """Features of maps that the ``bent_`` prices of a prior multiply, each (n,)."""
+    """Features of maps that the ``bent_`` penalties of a prior multiply, each (n,)."""
 
     aspect: Floats  # squared logarithm of the ratio of the two scales
     rotation: Floats  # 1 − cos ψ
@@ -49,12 +49,12 @@ def compute_map_features(
     return _measure_maps(roots @ turn_matrices(turns, n_angles) @ inverses, turns >= 2 * n_angles)
 
 
-def price_map(matrix: Floats, prior: MapPrior) -> float:
-    """Return the price of the map with a matrix (2, 2), which is added to its squared distance."""
-    if prior.prices is None:
+def penalise_map(matrix: Floats, prior: MapPrior) -> float:
+    """Return the penalty of the map with a matrix (2, 2), which is added to its squared distance."""
+    if prior.penalties is None:
         return 0.0
     features = _measure_maps(matrix[None].copy(), np.array([np.linalg.det(matrix) < 0]))
-    return float(sum(price * feature[0] for price, feature in zip(prior.prices, features)))
+    return float(sum(penalty * feature[0] for penalty, feature in zip(prior.penalties, features)))
 
 
 def _measure_maps(matrices: Floats, mirrored: NDArray[np.bool_]) -> MapFeatures:

@@ -1,7 +1,7 @@
 """Examples that vote for the class of an image: registered, compared while small distortions are allowed, weighed.
 
-The cost of an example is its distortion distance, plus the price of the map to it, plus a multiple of the logarithm of
-the distance of the Fourier magnitudes along the circle. Its vote is proportional to exp(−β · cost).
+The cost of an example is its distortion distance, plus the penalty of the map to it, plus a multiple of the logarithm
+of the distance of the Fourier magnitudes along the circle. Its vote is proportional to exp(−β · cost).
 """
 
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Comparison(NamedTuple):
     features: Floats
     """(4, n): aspect, rotation and mirror of the maps, and the logarithms of the Fourier distances."""
     distances: Floats
-    """(n,): distances of the descriptors at the turns of the pairs, without the prices of the maps."""
+    """(n,): distances of the descriptors at the turns of the pairs, without the penalties of the maps."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ class Examples:
         pair_turns = turns[pairs[:, 0], pairs[:, 1]]
         bent = images.compare(self.framed, pairs, pair_turns, n_jobs)
         maps = compute_map_features(first, second, pairs, pair_turns)
-        prices = 0.0 if self.prior.prices is None else np.array(self.prior.prices) @ np.array(maps)
-        plain = np.sqrt(np.maximum(distances[pairs[:, 0], pairs[:, 1]] ** 2 - prices, 0))
+        penalties = 0.0 if self.prior.penalties is None else np.array(self.prior.penalties) @ np.array(maps)
+        plain = np.sqrt(np.maximum(distances[pairs[:, 0], pairs[:, 1]] ** 2 - penalties, 0))
         return Comparison(pairs, bent, np.array([*maps, self._compare_magnitudes(first, chosen)]), plain)
 
     def _choose_candidates(self, distances: Floats) -> NDArray[np.intp]:
@@ -165,7 +165,7 @@ class Voters:
     """
 
     views: tuple[Examples, ...]
-    prior: MapPrior  # its prices for bent images count
+    prior: MapPrior  # its penalties for bent images count
     beta: float = DEFAULT_BETA
     fourier: float = DEFAULT_FOURIER
     certain: float = np.inf
@@ -190,7 +190,7 @@ class Voters:
 
     def weigh(self, found: list[Comparison]) -> list[Floats]:
         """Return the vote of every pair of each comparison, relative to the largest one about the same image."""
-        weights = np.array([*self.prior.bent_prices, self.fourier])
+        weights = np.array([*self.prior.bent_penalties, self.fourier])
         costs = [each.bent.distances + weights @ each.features for each in found]
         least = np.full(max(int(each.pairs[:, 0].max()) for each in found) + 1, np.inf)
         for each, some in zip(found, costs):

@@ -72,9 +72,9 @@ def _claim_search(figures: dict[str, float]) -> list[str]:
     first = {kind: figures[f"{prefix}the right mark is ranked first, {kind}, of 60"] for kind in _KINDS}
     seconds = {kind: figures[f"{prefix}seconds per search, {kind}, including ink detection, median"] for kind in _KINDS}
     return [
-        "One made-up watermark among 100,000",
+        "One synthetic watermark among 100,000",
         f"ranked first for {first['drawing']:.0%} of drawings, in {seconds['drawing']:.2f} s, and for "
-        f"{first['photograph']:.0%} of made-up photographs, in {seconds['photograph']:.2f} s",
+        f"{first['photograph']:.0%} of synthetic photographs, in {seconds['photograph']:.2f} s",
         "[catalogues](docs/results/catalogues.md), `python -m benchmarks catalogue`",
     ]
 
@@ -84,7 +84,7 @@ _KINDS = ("drawing", "photograph")
 
 def insert_claims(text: str) -> str:
     """Replace the table in the text of the README."""
-    return replace_between(text, *MARKS, make_table(["what", "measured", "where and how"], list_claims()))
+    return replace_between(text, *MARKS, make_table(["task", "result", "source and command"], list_claims()))
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -479,8 +479,9 @@ class Run:
     def measure(self, *, n_jobs: int | None = -1, on_progress: OnProgress | None = None) -> None:
         """Measure everything that is missing. The figures do not depend on the number of threads.
 
-        After an interrupt, everything that was measured before it is in the folder. Only Table 1, which takes
-        seconds, is measured again.
+        After an interrupt, the folder holds what was stored before it: each measurement of a table, and the
+        measurements of the few-shot study that come from a finished draw. Only Table 1, which takes seconds, is
+        measured again.
 
         Parameters
         ----------

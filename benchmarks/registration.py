@@ -11,7 +11,7 @@ accuracy
     The largest error of the map, in pixels, at a pixel with ink, before and after refinement, for drawings of about 200
     pixels. "Sampled": the copy is interpolated at the centres of its pixels. "Moved": its pixels contain the mass that
     the map moves there. "Stretched": lines are drawn with a pen that the map stretches, and the value of a pixel is the
-    covered share of 8 × 8 points, in the drawing and in the copy. "Drawn again": the moved lines are drawn with the
+    covered share of 8 × 8 points, in the drawing and in the copy. "Redrawn": the moved lines are drawn with the
     same pen.
 unrelated
     The distances between unrelated shapes, and how many of them are credible.
@@ -240,14 +240,14 @@ def measure_accuracy() -> Iterator[Row]:
     )
     pairs["polylines, stretched"] = make_stretched_pairs(draw_polylines(60), 200)
     for name, maps_ in (("by similarities", SIMILAR), ("by moderate maps", MILD), ("by wide maps", PLAIN)):
-        pairs[f"motifs, drawn again, {name}"] = [
+        pairs[f"motifs, redrawn, {name}"] = [
             (mark.image(), draw_again(mark, *map_), *map_) for mark, map_ in zip(marks, zip(*maps_.maps(60, 1)))
         ]
     for name, cases in pairs.items():
         errors = {}
         for when, find in (("before", find_coarsely), ("after", find_refined)):
             off = np.array([measure_largest_error(find(a, b), a, matrix, shift) for a, b, matrix, shift in cases])
-            least = 0.99 if when == "after" and "again" not in name else -np.inf
+            least = 0.99 if when == "after" and "redrawn" not in name else -np.inf
             yield f"{name}: error in pixels {when} refinement, median", float(np.median(off)), "≤", np.inf
             yield "the same, 90 % quantile", float(np.quantile(off, 0.9)), "≤", np.inf
             yield "the same, largest", float(off.max()), "≤", np.inf

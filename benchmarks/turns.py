@@ -1,4 +1,4 @@
-"""Turns: how often registration finds the right rotation of shapes that are drawn again, bent, or by another hand.
+"""Turns: how often registration finds the right rotation of shapes that are redrawn, bent, or by different people.
 
     python -m benchmarks turns [digits] [symbols] [marks]
 
@@ -106,7 +106,7 @@ def compare(name: str, cases: Iterable[Case], *, mirror: bool, robust: bool, sym
     gain = refined - plain
     error = float(gain.std(ddof=1) / np.sqrt(len(gain)))
     name += f", {'robust' if robust else 'exact'}, {'with' if mirror else 'without'} reflections"
-    yield f"{name}: right turns, of {len(gain)}", float(plain.mean()), "≥", -np.inf
+    yield f"{name}: right rotations, of {len(gain)}", float(plain.mean()), "≥", -np.inf
     yield "the same, refined", float(refined.mean()), "≥", float(plain.mean() - 2 * error)
     yield "the same, standard error of the difference", error, "≤", np.inf
     yield "the same, milliseconds per pair, one thread", float(np.median(seconds[False])) * 1e3, "≤", np.inf
@@ -114,9 +114,9 @@ def compare(name: str, cases: Iterable[Case], *, mirror: bool, robust: bool, sym
 
 
 def measure_digits() -> Iterator[Row]:
-    """Measure digits by two hands, and digits that are bent and have specks."""
+    """Measure digits by different people, and digits that are bent and have specks."""
     for mirror in (True, False):
-        yield from compare("digits, another hand", make_digits(other_hand=True), mirror=mirror, robust=False)
+        yield from compare("digits, different people", make_digits(other_hand=True), mirror=mirror, robust=False)
     yield from compare("digits, bent, specks", make_digits(other_hand=False), mirror=True, robust=True)
 
 
@@ -126,8 +126,8 @@ def measure_symbols() -> Iterator[Row]:
 
 
 def measure_marks() -> Iterator[Row]:
-    """Measure marks that are drawn again, and bent ones with specks."""
-    yield from compare("marks, drawn again", make_marks(specks=False), mirror=True, robust=False)
+    """Measure marks that are redrawn, and bent ones with specks."""
+    yield from compare("marks, redrawn", make_marks(specks=False), mirror=True, robust=False)
     yield from compare("marks, bent, specks", make_marks(specks=True), mirror=True, robust=True)
 
 

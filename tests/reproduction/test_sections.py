@@ -107,7 +107,7 @@ def test_agreement_needs_two_draws(report):
 
 def test_independent_maps_alone_are_not_compared(report):
     cells = [s for s in report[1].cells if s.measurand.protocol == "independent"]
-    assert "figures compared" not in read_summary(replace(report[1], cells=cells))
+    assert "results compared" not in read_summary(replace(report[1], cells=cells))
 
 
 @pytest.mark.parametrize(("missing", "words"), [(1, "1 measurement missing"), (1200, "1,200 measurements missing")])

@@ -54,8 +54,8 @@ _FOLD_MAXIMUM = (
     "with the paper."
 )
 _VARIANTS = (
-    "Each table compares the same cells with and without a single change. The random draws are the same, except for the "
-    "shared maps, where other maps are drawn."
+    "Each table compares the same cells with and without a single change. The random draws are the same, except for "
+    "the shared maps, where other maps are drawn."
 )
 _ROBUSTNESS = (
     "Beckmann, Beinert, Bresch: Normalized Radon Cumulative Distribution Transforms for Invariance and Robustness in "
@@ -225,7 +225,7 @@ def _compare_cells(cells: Sequence[Summary[Cell]]) -> list[str | Grid]:
     chance = _SINGLE_DRAW
     if n > 1:  # normal variables differ from the mean of n others by Student's t with n − 1 degrees, in standard errors
         chance = _CHANCE.format(draws=format_count(n, "draw"), share=2 * stdtr(n - 1, -NOTABLE))
-    header = ["", "figures compared", "agree", "ours higher", "ours lower", "largest difference"]
+    header = ["", "results compared", "agree", "ours higher", "ours lower", "largest difference"]
     blocks: list[str | Grid] = [f"{_AGREEMENT} {chance}", Grid(header, counts)]
     if differences:
         blocks += [_DIFFERENCES, Grid(["", "column", "ours", "row: ours (paper)"], differences)]
@@ -237,7 +237,7 @@ def _compare_trials(trials: Sequence[Summary[Trial]]) -> str:
     worst = max(trials, key=lambda s: abs(_subtract_paper(s)))
     trial, average = worst.measurand, sum(abs(_subtract_paper(s)) for s in trials) / len(trials)
     return (
-        f"Robustness: {format_count(len(trials), 'figure')} can be compared with the authors'. The mean absolute "
+        f"Robustness: {format_count(len(trials), 'result')} can be compared with the authors'. The mean absolute "
         f"difference is {average:.3f}. The largest is {_subtract_paper(worst):+z.3f}, for "
         f"{labels.METHODS[trial.method]} on the set {labels.SETS[trial.dataset]} with {trial.n_train} training images "
         f"per class: ours {worst.mean:.3f}, theirs {format_printed(worst.paper)}."

@@ -4,8 +4,8 @@ Every step of the transform
 
 An image becomes a curve in four steps, and each step is one function.
 
-The steps are projections, quantile functions, a normalisation, and a maximum over all directions. We follow one
-drawing through them.
+The steps are projections, quantile functions, a normalisation, and a maximum over all directions. This example applies
+them to one drawing.
 """
 
 # %%
@@ -49,8 +49,8 @@ right.legend(frameon=False)
 # Quantile functions
 # ------------------
 #
-# :func:`radoncdt.rcdt` replaces every projection by its quantile function. At the level t = 0.25 it has the position to
-# the left of which lies a quarter of the mass.
+# :func:`radoncdt.rcdt` replaces every projection by its quantile function. Its value at the level t = 0.25 is the
+# position to the left of which lies a quarter of the mass.
 
 quantiles = radoncdt.rcdt(image, n_angles=180)
 levels = radoncdt.quantile_levels(64)

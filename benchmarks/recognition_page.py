@@ -16,6 +16,7 @@ from radoncdt.reproduction.figures import PLOTTED, draw_few_shot
 from radoncdt.reproduction.recognition.few_shot_tables import (
     METHOD_LABELS,
     SET_LABELS,
+    SHORT_SET_LABELS,
     describe_wins,
     list_accuracies,
     list_times,
@@ -56,8 +57,7 @@ def make_choice(records: Records) -> str:
         for method in METHOD_LABELS
         if all((method, name, n) in found for name in SET_LABELS for n in (1, 50))
     ]
-    sets = ["digits, moderate maps", "digits, any rotation", "capitals", "symbols with specks"]
-    return make_table(["features and classifier", *sets, "seconds"], rows)
+    return make_table(["features and classifier", *SHORT_SET_LABELS.values(), "seconds"], rows)
 
 
 PAGES: dict[Path, dict[str, Callable[[Records], str]]] = {

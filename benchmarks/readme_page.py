@@ -41,7 +41,7 @@ def _claim_speed(results: dict[str, Any]) -> list[str]:
         f"{max(ratios):.0f} times as fast as with {', '.join(USUAL[:-1])} or {USUAL[-1]}, and {dense[2]:.1f} and "
         f"{drawing[2]:.1f} times as fast as with the fastest other library, "
         f"{' and '.join(dict.fromkeys((dense[1], drawing[1])))}",
-        "[comparison](docs/results/benchmarks.md), `make bench`",
+        "[Comparison with other libraries](docs/results/benchmarks.md), `make bench`",
     ]
 
 
@@ -81,7 +81,7 @@ def _claim_search(figures: catalogue_page.Figures) -> list[str]:
         "One synthetic watermark among 100,000",
         f"ranked first for {first['drawing']:.0%} of drawings, in {seconds['drawing']:.2f} s, and for "
         f"{first['photograph']:.0%} of synthetic photographs, in {seconds['photograph']:.2f} s",
-        "[catalogues](docs/results/catalogues.md), `python -m benchmarks catalogue`",
+        "[Catalogues of watermarks](docs/results/catalogues.md), `python -m benchmarks catalogue`",
     ]
 
 
@@ -90,7 +90,7 @@ _KINDS = ("drawing", "photograph")
 
 def insert_claims(text: str) -> str:
     """Replace the table in the text of the README."""
-    return replace_between(text, *MARKS, make_table(["what", "measured", "where and how"], list_claims()))
+    return replace_between(text, *MARKS, make_table(["task", "result", "source and command"], list_claims()))
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -40,7 +40,7 @@ STUDY = "| method | aff 5 / 10 | elastic 5 / 10 | salt 5 / 10 | all 5 / 10 | Lin
 @pytest.mark.parametrize("name", ["elastic", "salt"])
 def test_the_figures_of_the_study_of_robustness_are_measured(name):
     """Only registration on two of the sets is measured; the other figures are measured in the same way."""
-    lines = (ROOT / "docs" / "results" / "robustness.md").read_text().splitlines()
+    lines = (ROOT / "docs" / "results" / "robustness.md").read_text(encoding="utf-8").splitlines()
     title, _, *rows = [line.strip("| ").split(" | ") for line in lines[lines.index(STUDY) :]]
     column = title.index(f"{labels.SETS[name]} 5 / 10")
     printed = {row[0]: row[column] for row in rows if len(row) == len(title)}
@@ -56,10 +56,12 @@ def test_the_figures_of_the_study_of_robustness_are_measured(name):
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_and_names_in_documents_exist(path):
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)#]+)\)", re.sub(r"`[^`\n]*`", "", text)):
         assert target.startswith("https://") or (path.parent / target).exists(), target
-    tests = {p: p.read_text() for p in (ROOT / "tests").rglob("*.py")}  # files in two folders may have the same name
+    tests = {
+        p: p.read_text(encoding="utf-8") for p in (ROOT / "tests").rglob("*.py")
+    }  # files in two folders may have the same name
     for file in re.findall(r"`tests/(\w+\.py)", text):
         assert any(path.name == file for path in tests), file
     for name in re.findall(r"\b(test_\w+)\b(?!\.py)", text):
@@ -68,7 +70,7 @@ def test_links_and_names_in_documents_exist(path):
 
 def test_every_public_name_is_in_the_reference():
     listed, module = set(), None
-    for line in (ROOT / "docs" / "reference" / "api.md").read_text().splitlines():
+    for line in (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8").splitlines():
         module = line.split()[-1] if line.startswith(".. currentmodule::") else module
         listed |= {f"{module}.{line.strip()}"} if re.fullmatch(r"   [\w.]+", line) else set()
     submodules = [name for name in radoncdt._SUBMODULES if name not in ("matching", "estimators")]  # names of radoncdt
@@ -91,7 +93,7 @@ def run_example(monkeypatch, *arguments):
 def test_the_table_in_the_document_is_what_the_example_prints(monkeypatch, capsys):
     assert run_example(monkeypatch) == 0
     printed = capsys.readouterr().out
-    start = (ROOT / "docs" / "start" / "index.md").read_text()
+    start = (ROOT / "docs" / "start" / "index.md").read_text(encoding="utf-8")
     table = re.search(r"features +accuracy\n([^`]+\n)+", start)[0]
     for line in table.splitlines():
         assert line.strip() in printed
@@ -196,7 +198,7 @@ def list_summary_claims(text):
 @pytest.mark.parametrize(("table", "least"), [("table2", 28 + 50), ("table3", 36 + 4 + 12), ("table4", 45 + 40 + 20)])
 def test_the_figures_of_the_reproduction_are_measured(table, least):
     """Every figure in the tables of docs/results/reproduction.md is that of ten draws of seed 0."""
-    text = (ROOT / "docs" / "results" / "reproduction.md").read_text()
+    text = (ROOT / "docs" / "results" / "reproduction.md").read_text(encoding="utf-8")
     every = [*list_table_claims(text), *list_variant_claims(text), *list_tie_claims(text), *list_summary_claims(text)]
     claims = [(cell, claim) for cell, claim in every if cell.table == table]
     assert len(claims) >= least

@@ -38,7 +38,8 @@ bench: .venv/bench/ready
 	.venv/bench/bin/python -m benchmarks comparison_plots
 	missed=0; for name in kernels core toolbox pools registration catalogue; do \
 		.venv/bench/bin/python -m benchmarks $$name || missed=1; done; \
-		.venv/bench/bin/python -m benchmarks catalogue_page && exit $$missed
+		.venv/bench/bin/python -m benchmarks catalogue_page && .venv/bench/bin/python -m benchmarks readme_page && \
+		exit $$missed
 
 bench-quick: .venv/quick/ready
 	.venv/quick/bin/python -m benchmarks compare --quick

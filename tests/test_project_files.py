@@ -62,6 +62,11 @@ def test_the_workflow_calls_targets_that_exist():
         assert set(job.get("needs", "").split()) <= jobs.keys()
 
 
+def test_every_job_has_a_time_limit():
+    jobs = read_yaml(WORKFLOW)["jobs"]
+    assert [name for name, job in jobs.items() if not 0 < job.get("timeout-minutes", 0) <= 300] == []
+
+
 def test_the_workflow_tests_the_oldest_version_of_python():
     versions = read_yaml(WORKFLOW)["jobs"]["tests"]["strategy"]["matrix"]["python"]
     assert PROJECT["project"]["requires-python"] == f">={versions[0]}"
@@ -117,7 +122,7 @@ def opens_text_without_encoding(call):
     arguments = [ast.unparse(argument).strip("'") for argument in call.args]
     if isinstance(call.func, ast.Name):
         return len(arguments) == 1 or "b" not in arguments[1]
-    return not arguments or arguments[0] in ("r", "w", "a", "x")  # of a path; Image.open takes a file
+    return (not arguments and bool(call.keywords)) or arguments[:1] in (["r"], ["w"], ["a"], ["x"])  # of a path
 
 
 def test_text_files_have_an_explicit_encoding():

@@ -17,7 +17,7 @@ def test_tables_are_written_as_csv_and_json(report):
     folder, _ = report
     for name in ("table1", "table2", "table3", "table4", "variants"):
         rows = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-        with (folder / f"{name}.csv").open(newline="") as file:
+        with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
             table = list(csv.DictReader(file))
         assert len(rows) == len(table) > 5
         for row, line in zip(rows, table):

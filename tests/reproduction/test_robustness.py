@@ -116,7 +116,7 @@ def test_there_is_a_record_for_each_figure(report, read_records):
         ("amplitude", 10),
     }
     for name in ("robustness", "robustness_curves"):
-        with (folder / f"{name}.csv").open(newline="") as file:
+        with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
             lines = list(csv.DictReader(file))
         assert [line["mean"] for line in lines] == [str(r["mean"]) for r in read_records(folder, name)]
 

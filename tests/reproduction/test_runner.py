@@ -155,7 +155,7 @@ def test_figures_do_not_depend_on_threads_or_on_other_parts(report, small, tmp_p
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
     alone = reproduction.Choice(parts=("table4",), protocols=("independent",), draws=1, angles=(8,), sizes=(20,))
     outcome = reproduction.reproduce(tmp_path / "alone", alone, mnist=digits, n_jobs=1)
-    with (folder / FILE_NAME).open() as file:
+    with (folder / FILE_NAME).open(encoding="utf-8") as file:
         runs = [json.loads(line) for line in file]
     for summary in outcome.cells:
         (run,) = [r for r in runs if r.get("cell") == asdict(summary.measurand) and r["draw"] == 0]

@@ -205,7 +205,7 @@ def test_runs_of_earlier_versions_are_read(tmp_path):
 def test_the_format_of_the_lines_is_kept(tmp_path):
     """Programs that read the file, and later versions, rely on it."""
     RunStore(tmp_path, SETUP).add(CELL, 3, FOLDS, 1.5)
-    with RunStore(tmp_path, SETUP).path.open() as file:
+    with RunStore(tmp_path, SETUP).path.open(encoding="utf-8") as file:
         setup, cell = (json.loads(line) for line in file)
     assert setup == {"setup": setup["setup"], "is": SETUP}
     rest = {"draw": 3, "accuracies": FOLDS.accuracies, "ties": 0.25, "seconds": 1.5}
@@ -213,7 +213,7 @@ def test_the_format_of_the_lines_is_kept(tmp_path):
     line = {"setup": setup["setup"], "cell": asdict(replace(CELL, n_angles=4)), **rest}
     trial = {"setup": setup["setup"], "trial": asdict(replace(TRIAL, method="mnrcdt", dataset="linmnist10"))}
     trial |= {"draw": 0, "accuracies": [0.5, 1.0], "ties": None, "seconds": 2.0}
-    with (tmp_path / FILE_NAME).open("a") as file:
+    with (tmp_path / FILE_NAME).open("a", encoding="utf-8") as file:
         file.writelines(f"{json.dumps(each)}\n" for each in (line, trial))
     again = RunStore(tmp_path, SETUP)
     assert again.read_draws(replace(CELL, n_angles=4), 4) == {3: FOLDS}

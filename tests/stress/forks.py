@@ -42,7 +42,7 @@ class Forks:
         self.out, self.err, self.log = folder / "fork.out", folder / "fork.err", folder / "forks.err"
         paths = os.pathsep.join(path for path in sys.path if path)
         single = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-        with self.log.open("w") as log:
+        with self.log.open("w", encoding="utf-8") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-W", "ignore", "-m", "stress.forks", str(self.out), str(self.err)],
                 stdin=subprocess.PIPE,

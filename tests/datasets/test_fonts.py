@@ -102,6 +102,8 @@ def test_wrong_fonts_and_characters_are_refused(fonts, tmp_path):
         datasets.read_font(tmp_path / "none.ttf")
     with pytest.raises(ValueError, match=r"`font` must be a font file, got '.*', face 7"):
         datasets.read_font(font.path, 7)
+    with pytest.raises(TypeError, match="`font` must be a Font or the path of a font file, got list"):
+        datasets.glyphs(["A"], "A")
     with pytest.raises(ValueError, match="`index` must be at least 0, got -1"):
         datasets.read_font(font.path, -1)
     with pytest.raises(ValueError, match="`characters` must have ink in the font DejaVu Sans Book, got ' '"):

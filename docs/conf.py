@@ -33,7 +33,7 @@ nitpicky = True
 default_role = "autolink"
 templates_path = ["templates"]
 
-myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath", "fieldlist"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 myst_fence_as_directive = ["math"]
 
@@ -57,6 +57,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "copyfile_regex": r".*\.rst",
     "min_reported_time": 10,
+    "write_computation_times": False,
 }
 
 html_theme = "pydata_sphinx_theme"

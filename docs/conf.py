@@ -26,6 +26,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "api_links",
     "command_line",
 ]
 exclude_patterns = ["_build", "extensions", "pictures", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.zip"]

@@ -52,7 +52,7 @@ picture: .venv/plot/ready
 
 # the documentation, in docs/_build/html; Sphinx repeats no warnings about unchanged pages, so a failed build starts again
 docs: .venv/docs/ready
-	test -e docs/_build/passed || rm -rf docs/_build docs/reference/api
+	test -e docs/_build/passed || rm -rf docs/_build docs/gallery docs/reference/api
 	rm -f docs/_build/passed
 	.venv/docs/bin/sphinx-build --fail-on-warning --keep-going docs docs/_build/html
 	.venv/docs/bin/python tools/check_site.py docs/_build/html

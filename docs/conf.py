@@ -66,6 +66,7 @@ html_title = "radoncdt"
 html_static_path = ["static"]
 html_css_files = ["radoncdt.css"]
 html_show_sourcelink = False
+html_search_scorer = str(HERE / "extensions" / "search_scorer.js")
 html_theme_options = {
     "navbar_align": "left",
     "show_toc_level": 2,

@@ -36,9 +36,10 @@ bench: .venv/bench/ready
 	.venv/bench/bin/python -m benchmarks compare
 	.venv/bench/bin/python -m benchmarks comparison_page
 	.venv/bench/bin/python -m benchmarks comparison_plots
-	missed=0; for name in kernels core toolbox pools registration catalogue; do \
+	missed=0; for name in kernels core toolbox pools registration turns catalogue; do \
 		.venv/bench/bin/python -m benchmarks $$name || missed=1; done; \
-		.venv/bench/bin/python -m benchmarks catalogue_page && exit $$missed
+		for page in catalogue_page registration_page readme_page; do .venv/bench/bin/python -m benchmarks $$page || exit; \
+		done; exit $$missed
 
 bench-quick: .venv/quick/ready
 	.venv/quick/bin/python -m benchmarks compare --quick

@@ -47,6 +47,7 @@ from radoncdt.matching.prior import PRIORS
 from radoncdt.measures import Batch
 
 N_QUERIES = 200  # queries of each kind
+N_LARGE_QUERIES = 60  # of each kind, to the large catalogue
 N_LARGE = int(os.environ.get("RADONCDT_LARGE", "100000"))  # entries of the large catalogue
 LEVELS = (0.01, 0.05, 0.1, 0.2, 0.5)  # p-values up to these are counted
 FRAMES = ((28, 2), (56, 2), (56, 3))  # sizes of frames and largest displacements of the compared distortion distances
@@ -292,7 +293,7 @@ def search_large(path: str) -> None:
     print("seconds to calibrate", time.perf_counter() - begin, "≤", np.inf, sep="\t")
     for kind, limit in (("drawing", 0.2), ("photograph", np.inf)):
         seconds, ranks, compared = [], [], []
-        queries = marks.queries(60, kind=kind, rng=0)
+        queries = marks.queries(N_LARGE_QUERIES, kind=kind, rng=0)
         for number, (image, mark) in enumerate(zip(queries.images, queries.marks)):
             query = make_page(kind, image)
             begin = time.perf_counter()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.catalogue import FRAMES, LEVELS, LIMITS, N_QUERIES, RESULTS
+from benchmarks.catalogue import FRAMES, LEVELS, LIMITS, N_LARGE_QUERIES, N_QUERIES, RESULTS
 from benchmarks.report import make_parser, make_table, replace_between, write_text
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -87,13 +87,13 @@ def tabulate_ranking(figures: Figures) -> str:
 def state_recognition_in_large(figures: Figures) -> str:
     """Write the sentence about recognition in the large catalogue."""
     drawings, photographs = (
-        format_share(figures[f"{LARGE}: the right mark is ranked first, {kind}, of 60"])
+        format_share(figures[f"{LARGE}: the right mark is ranked first, {kind}, of {N_LARGE_QUERIES}"])
         for kind in ("drawing", "photograph")
     )
     return (
-        "In the catalogue of 100,000 marks of [Large collections](../howto/large-collections.md), drawn at 128\n"
-        f"pixels, the share of queries whose mark is ranked first is {drawings} for 60 drawings and\n"
-        f"{photographs} for 60 photographs."
+        "In the catalogue of 100,000 marks of [Search large collections](../howto/large-collections.md), drawn at 128\n"
+        f"pixels, the share of queries whose mark is ranked first is {drawings} for {N_LARGE_QUERIES} drawings and\n"
+        f"{photographs} for {N_LARGE_QUERIES} photographs."
     )
 
 

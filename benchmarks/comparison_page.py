@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.comparison import OURS, RESULTS, Record
-from benchmarks.comparison.speed import Case
 from benchmarks.comparison_tables import (
+    MAIN,
+    compare_speed,
     find_best,
     fold,
     label,
@@ -26,23 +27,8 @@ from benchmarks.report import make_parser, make_table, write_text
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "results" / "benchmarks.md"
 
-MAIN = Case._field_defaults
-"""The values of a case that do not vary."""
-
 
 # ---------------------------------------------------------------- sentences
-
-
-def compare_speed(records: list[Record], **case: Any) -> tuple[float, str, float, dict[str, float]]:
-    """Return our milliseconds, the fastest other library with its ratio to ours, and the ratios of all libraries."""
-    chosen = [r for r in select(records, part="speed", **MAIN | case) if "milliseconds" in r]
-    ours = next(r["milliseconds"] for r in chosen if label(r) == OURS)
-    others: dict[str, float] = {}
-    for r in chosen:
-        if r["peer"] != OURS:
-            others[r["peer"]] = min(others.get(r["peer"], float("inf")), r["milliseconds"] / ours)
-    name = min(others, key=lambda peer: others[peer])
-    return ours, name, others[name], others
 
 
 def state_speed(records: list[Record], **case: Any) -> str:

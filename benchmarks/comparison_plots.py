@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter
 
 from benchmarks.comparison import OURS, RESULTS, Record
-from benchmarks.comparison_page import MAIN, PAGE
-from benchmarks.comparison_tables import select
+from benchmarks.comparison_page import PAGE
+from benchmarks.comparison_tables import MAIN, select
 from benchmarks.report import make_parser
 from radoncdt import plot
 

@@ -4,10 +4,14 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from benchmarks.comparison import OURS, Record
+from benchmarks.comparison.speed import Case
 from benchmarks.report import make_table
 
 Show = Callable[[Record, list[Record]], str]
 """Formats the figure of a record, given all records of its column."""
+
+MAIN = Case._field_defaults
+"""The values of a case of the speed measurements that do not vary."""
 
 ROUNDING = {"mass": 2e-6, "spread": 1e-5, "largest": 1e-5}
 """Figures below these are due to rounding, and count as 0."""
@@ -53,6 +57,18 @@ def find_best(case: list[Record], figure: str) -> list[str]:
     measured = [r for r in case if r.get(figure) is not None]
     limit = max(min(r[figure] for r in measured) * (1 + 1e-9), ROUNDING.get(figure, 0.0))
     return [label(r) for r in measured if r[figure] <= limit]
+
+
+def compare_speed(records: list[Record], **case: Any) -> tuple[float, str, float, dict[str, float]]:
+    """Return our milliseconds, the fastest other library with its ratio to ours, and the ratios of all libraries."""
+    chosen = [r for r in select(records, part="speed", **MAIN | case) if "milliseconds" in r]
+    ours = next(r["milliseconds"] for r in chosen if label(r) == OURS)
+    others: dict[str, float] = {}
+    for r in chosen:
+        if r["peer"] != OURS:
+            others[r["peer"]] = min(others.get(r["peer"], float("inf")), r["milliseconds"] / ours)
+    name = min(others, key=lambda peer: others[peer])
+    return ours, name, others[name], others
 
 
 def show_times(record: Record, case: list[Record]) -> str:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import comparison_page, priors
-from benchmarks.comparison import RESULTS
+from benchmarks import catalogue_page, comparison, priors
+from benchmarks.catalogue import N_LARGE_QUERIES
+from benchmarks.comparison_tables import compare_speed
 from benchmarks.report import make_parser, make_table, replace_between, write_text
 from radoncdt.reproduction.recognition.glyph_study import GLYPH_METHODS
 
@@ -23,17 +24,16 @@ MARKS = "<!-- from benchmarks/*.json, by benchmarks/readme_page.py -->", "<!-- e
 def list_claims() -> list[list[str]]:
     """List the rows of the table: what was measured, the figures, and where they come from."""
     recognition = json.loads(priors.RESULTS.read_text(encoding="utf-8"))
-    catalogue = json.loads((README.parent / "benchmarks" / "catalogue.json").read_text(encoding="utf-8"))
     return [
-        _claim_speed(json.loads(RESULTS.read_text(encoding="utf-8"))),
+        _claim_speed(json.loads(comparison.RESULTS.read_text(encoding="utf-8"))),
         _claim_digits(recognition["few_shot"]),
         _claim_glyphs(recognition["glyphs"]),
-        _claim_search(catalogue["large"]),
+        _claim_search(catalogue_page.load_figures()),
     ]
 
 
 def _claim_speed(results: dict[str, Any]) -> list[str]:
-    dense, drawing = (comparison_page.compare_speed(results["records"], kind=kind) for kind in ("dense", "drawing"))
+    dense, drawing = (compare_speed(results["records"], kind=kind) for kind in ("dense", "drawing"))
     ratios = [found[3][peer] for found in (dense, drawing) for peer in USUAL]
     return [
         "Features of a 256 × 256 image, 128 directions, one core",
@@ -41,7 +41,7 @@ def _claim_speed(results: dict[str, Any]) -> list[str]:
         f"{max(ratios):.0f} times as fast as with {', '.join(USUAL[:-1])} or {USUAL[-1]}, and {dense[2]:.1f} and "
         f"{drawing[2]:.1f} times as fast as with the fastest other library, "
         f"{' and '.join(dict.fromkeys((dense[1], drawing[1])))}",
-        "[comparison](docs/results/benchmarks.md), `make bench`",
+        "[Comparison with other libraries](docs/results/benchmarks.md), `make bench`",
     ]
 
 
@@ -57,25 +57,31 @@ def _claim_digits(records: list[dict[str, Any]]) -> list[str]:
 
 
 def _claim_glyphs(records: list[dict[str, Any]]) -> list[str]:
-    others = [r for r in records if r["font"] != r["query_font"] and r["method"] in GLYPH_METHODS[:3]]
-    best = max(others, key=lambda r: (r["characters"], r["first"]))
-    paper = next(r for r in others if r["method"] == "mnrcdt" and r["query_font"] == best["query_font"])
+    faces: dict[str, dict[str, float]] = {}  # shares of queries in faces of another typeface, by the style of the face
+    for r in records:
+        if r["font"] != r["query_font"]:
+            faces.setdefault(r["query_font"].split()[-1].lower(), {})[r["method"]] = r["first"]
+    first = {method: " and ".join(f"{found[method]:.1%}" for found in faces.values()) for method in GLYPH_METHODS}
     return [
-        f"One Chinese character among {best['characters']:,}, from one template each in another typeface",
-        f"found first in {best['first']:.1%} of the cases; with the paper's features in {paper['first']:.1%}",
+        f"One Chinese character among {records[0]['characters']:,}, from one template each in another typeface, "
+        f"{' and '.join(faces)}",
+        f"found first by `AffineNeighbors(refine=100, frame_size=56)` in {first['refined']} of the cases, with even "
+        f"ink in {first['even refined']}; with the paper's features in {first['mnrcdt']}",
         "[recognition](docs/results/recognition.md), `radoncdt reproduce glyphs`",
     ]
 
 
-def _claim_search(figures: dict[str, float]) -> list[str]:
-    prefix = "100,000 entries: "
-    first = {kind: figures[f"{prefix}the right mark is ranked first, {kind}, of 60"] for kind in _KINDS}
-    seconds = {kind: figures[f"{prefix}seconds per search, {kind}, including ink detection, median"] for kind in _KINDS}
+def _claim_search(figures: catalogue_page.Figures) -> list[str]:
+    def find(title: str, kind: str) -> float:
+        return figures[f"{catalogue_page.LARGE}: {title}".format(kind)]
+
+    first = {kind: find(f"the right mark is ranked first, {{}}, of {N_LARGE_QUERIES}", kind) for kind in _KINDS}
+    seconds = {kind: find("seconds per search, {}, including ink detection, median", kind) for kind in _KINDS}
     return [
-        "One made-up watermark among 100,000",
+        "One synthetic watermark among 100,000",
         f"ranked first for {first['drawing']:.0%} of drawings, in {seconds['drawing']:.2f} s, and for "
-        f"{first['photograph']:.0%} of made-up photographs, in {seconds['photograph']:.2f} s",
-        "[catalogues](docs/results/catalogues.md), `python -m benchmarks catalogue`",
+        f"{first['photograph']:.0%} of synthetic photographs, in {seconds['photograph']:.2f} s",
+        "[Catalogues of watermarks](docs/results/catalogues.md), `python -m benchmarks catalogue`",
     ]
 
 
@@ -84,7 +90,7 @@ _KINDS = ("drawing", "photograph")
 
 def insert_claims(text: str) -> str:
     """Replace the table in the text of the README."""
-    return replace_between(text, *MARKS, make_table(["what", "measured", "where and how"], list_claims()))
+    return replace_between(text, *MARKS, make_table(["task", "result", "source and command"], list_claims()))
 
 
 def main(arguments: Sequence[str]) -> int:

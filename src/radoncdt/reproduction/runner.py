@@ -429,12 +429,16 @@ class Run:
             self.setup |= networks.find_versions()
         self.tasks = read_tasks(choice.data, choice.seed) if "omniglot" in choice.parts else []
         if self.tasks:
-            self.setup |= dict(zip(omniglot.REQUIREMENTS, (hash_module(omniglot.__name__), digest_tasks(self.tasks))))
+            sources, tasks = omniglot.REQUIREMENTS
+            self.setup |= {sources: hash_module(omniglot.__name__), tasks: digest_tasks(self.tasks)}
         if study := self._glyph_study:
+            sources, settings, fonts = glyph_study.REQUIREMENTS
             numbers = f"{study.n_characters} characters, {study.n_queries} queries, {study.refined} refined"
-            fonts = digest_fonts([study.font, study.query_font])
-            described = hash_module(glyph_study.__name__), f"{numbers}, {study.size} pixels, seed {study.seed}", fonts
-            self.setup |= dict(zip(glyph_study.REQUIREMENTS, described))
+            self.setup |= {
+                sources: hash_module(glyph_study.__name__),
+                settings: f"{numbers}, {study.size} pixels, seed {study.seed}",
+                fonts: digest_fonts([study.font, study.query_font]),
+            }
         self.store = RunStore(folder, self.setup)
         chosen: dict[str, Any] = {"angles": choice.angles, "sizes": choice.sizes, "mnist": mnist}
         tables = [table for name, table in TABLES.items() if name in choice.parts]
@@ -479,8 +483,9 @@ class Run:
     def measure(self, *, n_jobs: int | None = -1, on_progress: OnProgress | None = None) -> None:
         """Measure everything that is missing. The figures do not depend on the number of threads.
 
-        After an interrupt, everything that was measured before it is in the folder. Only Table 1, which takes
-        seconds, is measured again.
+        After an interrupt, the folder holds what was stored before it: each measurement of a table, and the
+        measurements of the few-shot study that come from a finished draw. Only Table 1, which takes seconds, is
+        measured again.
 
         Parameters
         ----------
@@ -542,23 +547,23 @@ class Run:
 
     def _measure_studies(self, n_jobs: int | None, on_progress: OnProgress | None) -> None:
         """Measure the studies that have no random draws, method by method."""
-        study, missing, before = self._glyph_study, self._list_missing_methods("glyphs"), time.perf_counter()
-        drawn = draw_glyphs(study) if study and missing else None
         measured: Iterator[Figures]
-        if study and drawn:
+        study, missing = self._glyph_study, self._list_missing_methods("glyphs")
+        if study and missing:
+            drawn = draw_glyphs(study)
             measured = (measure_glyphs(study, drawn, m, n_jobs=n_jobs, on_progress=on_progress) for m in missing)
-            before = self._keep_figures("glyphs", measured, before)
+            self._keep_figures("glyphs", measured)
         missing = self._list_missing_methods("omniglot")
         measured = (measure_one_shot(self.tasks, m, n_jobs=n_jobs, on_progress=on_progress) for m in missing)
-        self._keep_figures("omniglot", measured, before)
+        self._keep_figures("omniglot", measured)
 
-    def _keep_figures(self, part: str, measured: Iterator[Figures], began: float) -> float:
-        """Add figures to the store; return the time at which they are all there."""
+    def _keep_figures(self, part: str, measured: Iterator[Figures]) -> None:
+        """Add figures to the store, with the time that each took."""
+        began = time.perf_counter()
         for figures in measured:
             now = time.perf_counter()
             self.store.add_figures(part, figures, now - began)
             began = now
-        return began
 
     def _list_tasks(self) -> list[tuple[int, list[Cell]]]:
         """List draws and cells of one table and protocol, the first draw of all tables first.

@@ -81,7 +81,8 @@ def measure_recognitions(
 ) -> Iterator[tuple[Recognition, int, Measurement, float]]:
     """Measure each missing method in its draw; yield also the number of the draw and the time of the measurement.
 
-    A task measures one kind of methods on a draw of a set. The networks, which take longest, come last.
+    A task measures one kind of methods on a draw of a set, and its measurements are yielded together when it ends. The
+    networks, which take longest, come last.
     """
     from joblib import Parallel, delayed
 
@@ -266,7 +267,7 @@ METHODS: dict[str, Callable[[_Task], NDArray[Any]]] = {
 """The methods, in the order of the report."""
 
 _OF_NETWORKS = ("network", "whitened network", "product", "pretrained")
-_KINDS = {"network": 1, "whitened network": 1, "product": 1, "pretrained": 2}  # others are of the kind 0
+_KINDS = {"few-shot": 1, "network": 1, "whitened network": 1, "product": 1, "pretrained": 2}  # others are of the kind 0
 _NEEDED = {
     "whitened network": ("few-shot",),
     "product": ("few-shot", "whitened network"),

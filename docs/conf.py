@@ -32,6 +32,7 @@ extensions = [
 exclude_patterns = ["_build", "extensions", "pictures", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.zip"]
 nitpicky = True
 default_role = "autolink"
+smartquotes = False  # "auto" and --option are to be copied as they are
 templates_path = ["templates"]
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]

@@ -29,7 +29,7 @@ class CommandLine(SphinxDirective):
         return [self._describe(name, _list_choices(cli.make_parser([name]))[name])]
 
     def _describe(self, name: str, parser: argparse.ArgumentParser) -> nodes.Node:
-        section = nodes.section(ids=[nodes.make_id(f"radoncdt {name}")], support_smartquotes=False)
+        section = nodes.section(ids=[nodes.make_id(f"radoncdt {name}")])
         section += nodes.title("", f"radoncdt {name}")
         self.state.document.note_explicit_target(section, section)
         section += nodes.paragraph("", parser.description or "")

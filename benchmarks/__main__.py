@@ -14,7 +14,7 @@ NAMES = {
     "toolbox": "measure inverses, distances and estimators",
     "pools": "measure the invariance of each pool, with equispaced and with whitened directions",
     "registration": "measure registration, distances and search, and compare with ORB and RANSAC",
-    "turns": "measure how often registration finds the right rotation of shapes that are drawn again or bent",
+    "turns": "measure how often registration finds the right rotation of shapes that are redrawn or bent",
     "catalogue": "measure recognition, p-values, speed and size of catalogues",
     "catalogue_page": "write the tables about catalogues in docs from the results of catalogue",
     "priors": "choose the penalties of the named priors on development data",

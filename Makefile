@@ -36,10 +36,10 @@ bench: .venv/bench/ready
 	.venv/bench/bin/python -m benchmarks compare
 	.venv/bench/bin/python -m benchmarks comparison_page
 	.venv/bench/bin/python -m benchmarks comparison_plots
-	missed=0; for name in kernels core toolbox pools registration catalogue; do \
+	missed=0; for name in kernels core toolbox pools registration turns catalogue; do \
 		.venv/bench/bin/python -m benchmarks $$name || missed=1; done; \
-		.venv/bench/bin/python -m benchmarks catalogue_page && .venv/bench/bin/python -m benchmarks readme_page && \
-		exit $$missed
+		for page in catalogue_page registration_page readme_page; do .venv/bench/bin/python -m benchmarks $$page || exit; \
+		done; exit $$missed
 
 bench-quick: .venv/quick/ready
 	.venv/quick/bin/python -m benchmarks compare --quick
@@ -51,9 +51,13 @@ picture: .venv/plot/ready
 	.venv/plot/bin/python examples/recognise_shapes.py --picture docs/pictures/recognise_shapes.png
 	.venv/plot/bin/python examples/pictures.py docs/pictures
 
-# the documentation, in docs/_build/html
+# the documentation, in docs/_build/html; Sphinx repeats no warnings about unchanged pages, so a failed build starts again
 docs: .venv/docs/ready
+	test -e docs/_build/passed || rm -rf docs/_build docs/gallery docs/reference/api
+	rm -f docs/_build/passed
 	.venv/docs/bin/sphinx-build --fail-on-warning --keep-going docs docs/_build/html
+	.venv/docs/bin/python tools/check_site.py docs/_build/html
+	touch docs/_build/passed
 
 # the wheel for this machine, or the wheels for all platforms, in dist/; ziglang compiles them, also for older systems
 wheel: .venv/build/ready

@@ -18,8 +18,11 @@ NAMES = {
     "catalogue": "measure recognition, p-values, speed and size of catalogues",
     "catalogue_page": "write the tables about catalogues in docs from the results of catalogue",
     "priors": "choose the penalties of the named priors on development data",
+    "training": "compare the networks of the few-shot study with longer trained ones",
     "recognition_page": "write the tables of docs/results/recognition.md from stored results",
     "readme_page": "write the table of measured claims in README.md from all stored results",
+    "reproduction_page": "write the tables of the paper's experiments in docs/results from stored results",
+    "registration_page": "write the tables of docs/results/registration.md from stored results",
     "pixels": "measure variants of the protocol of Table 4 for the pixels, shown in docs/results/reproduction.md",
 }
 """The modules that can be run, and what they do. Each has a function ``main(arguments)`` that returns an exit code."""

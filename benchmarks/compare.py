@@ -51,7 +51,7 @@ NOT_QUICK = ("angles", "stages", "scaling", "memory")
 def name_processor() -> str:
     """Return the name of the processor."""
     with suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):
                 return line.split(":")[1].strip()
     return platform.processor()

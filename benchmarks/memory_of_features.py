@@ -17,7 +17,7 @@ import radoncdt
 
 def measure_anonymous() -> float:
     """Read the anonymous memory of this process, in MB."""
-    return int(re.search(r"RssAnon:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 1e3  # type: ignore[index]
+    return int(re.search(r"RssAnon:\s+(\d+)", Path("/proc/self/status").read_text(encoding="utf-8"))[1]) / 1e3  # type: ignore[index]
 
 
 images = np.load(sys.argv[1], mmap_mode="r")

@@ -21,7 +21,7 @@ STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 def read_status(field: str) -> float:
     """Read a field of the status of this process, in MB."""
-    return int(re.search(rf"{field}:\s+(\d+)", STATUS.read_text())[1]) / 1e3  # type: ignore[index]
+    return int(re.search(rf"{field}:\s+(\d+)", STATUS.read_text(encoding="utf-8"))[1]) / 1e3  # type: ignore[index]
 
 
 warnings.simplefilter("ignore")  # other libraries raise warnings
@@ -32,6 +32,6 @@ form.features(draw(32)[None], int(n_angles))
 image = draw(int(side))[None]
 ctypes.CDLL(None).malloc_trim(0)  # returns free memory to the system, so that it counts when it is taken again
 before = read_status("VmRSS")
-RESET.write_text("5")
+RESET.write_text("5", encoding="utf-8")
 form.features(image, int(n_angles))
 print(max(read_status("VmHWM") - before, 0.0))

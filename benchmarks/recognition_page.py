@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.priors import RESULTS, make_prior_table
-from benchmarks.report import make_parser, make_table, replace_between, write_text
+from benchmarks.report import add_results, make_parser, make_table, replace_between, take_over, write_text
+from benchmarks.training import make_training_table
 from radoncdt import plot
 from radoncdt.reproduction.figures import PLOTTED, draw_few_shot
 from radoncdt.reproduction.recognition.few_shot_tables import (
     METHOD_LABELS,
     SET_LABELS,
+    SHORT_SET_LABELS,
     describe_wins,
     list_accuracies,
     list_times,
@@ -56,8 +58,7 @@ def make_choice(records: Records) -> str:
         for method in METHOD_LABELS
         if all((method, name, n) in found for name in SET_LABELS for n in (1, 50))
     ]
-    sets = ["digits, moderate maps", "digits, any rotation", "capitals", "symbols with specks"]
-    return make_table(["features and classifier", *sets, "seconds"], rows)
+    return make_table(["features and classifier", *SHORT_SET_LABELS.values(), "seconds"], rows)
 
 
 PAGES: dict[Path, dict[str, Callable[[Records], str]]] = {
@@ -66,6 +67,7 @@ PAGES: dict[Path, dict[str, Callable[[Records], str]]] = {
         "glyphs": lambda records: make_table(*list_glyphs(records)),
         "omniglot": lambda records: make_table(*list_one_shot(records)),
         "priors": make_prior_table,
+        "training": make_training_table,
     },
     DOCS / "howto" / "choose-features.md": {"few_shot": make_choice},
 }
@@ -101,21 +103,10 @@ def list_facts(records: Records) -> dict[str, Any]:
     return facts
 
 
-def take_over(folders: Sequence[Path]) -> None:
-    """Replace the stored figures of the studies by those in the folders of reports."""
-    records = load_records()
-    for name in STUDIES:
-        paths = [path for folder in folders if (path := folder / f"{name}.json").exists()]
-        if paths:
-            records[name] = [record for path in paths for record in json.loads(path.read_text(encoding="utf-8"))]
-    write_text(RESULTS, json.dumps(records, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
-
-
 def main(arguments: Sequence[str]) -> int:
     parser = make_parser(__name__, __doc__)
-    text = "folders of reports with the parts few-shot, glyphs or omniglot, whose figures replace the stored ones"
-    parser.add_argument("--results", type=Path, nargs="+", default=[], metavar="DIR", help=text)
-    take_over(parser.parse_args(arguments).results)
+    add_results(parser, "reports with the parts few-shot, glyphs or omniglot")
+    take_over(RESULTS, parser.parse_args(arguments).results, dict(zip(STUDIES, STUDIES)))
     records = load_records()
     for page in PAGES:
         write_text(page, insert_tables(page, page.read_text(encoding="utf-8"), records))

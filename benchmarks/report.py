@@ -3,7 +3,7 @@
 import argparse
 import json
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import IO
@@ -16,11 +16,14 @@ __all__ = [
     "Parts",
     "Row",
     "add_parts",
+    "add_results",
     "check_parts",
     "make_parser",
     "make_table",
     "replace_between",
     "run_parts",
+    "take_over",
+    "write_json",
     "write_text",
 ]
 
@@ -69,11 +72,13 @@ def run_parts(module: str, doc: str | None, parts: Parts, arguments: Sequence[st
                 verdict = "      " if np.isinf(limit) else "ok    " if good else "MISSED"
                 against = "" if np.isinf(limit) else f"{sign} {limit:g}"
                 print(f"{verdict} {name:72s} {figure:10.3g}  {against}", flush=True)
+                if results is not None and name in figures:
+                    raise ValueError(f"the titles of figures must differ, got {name!r} twice")
                 figures[name] = float(f"{figure:.6g}")
         if results is not None:
             known = json.loads(results.read_text(encoding="utf-8")) if results.exists() else {}
             known[part] = figures
-            write_text(results, json.dumps(known, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+            write_json(results, known)
     return 1 if missed else 0
 
 
@@ -89,6 +94,30 @@ def replace_between(text: str, begin: str, end: str, new: str) -> str:
     if len(after) != 1 or f"\n{end}" not in after[0]:
         raise ValueError(f"there must be one place between {begin!r} and {end!r}")
     return f"{before}{begin}\n{new}\n{end}{after[0].split(end, 1)[1]}"
+
+
+def add_results(parser: argparse.ArgumentParser, reports: str) -> None:
+    """Add the option for the folders of reports whose results replace the stored ones."""
+    text = f"folders of {reports}, whose results replace the stored ones"
+    parser.add_argument("--results", type=Path, nargs="+", default=[], metavar="DIR", help=text)
+
+
+def take_over(stored: Path, folders: Sequence[Path], parts: Mapping[str, str]) -> None:
+    """Replace stored records by those in the folders of reports, where `parts` has their key for the name of a file.
+
+    Records of one part in several folders are put together. Parts without a file stay as they are.
+    """
+    known = json.loads(stored.read_text(encoding="utf-8")) if stored.exists() else {}
+    for name, key in parts.items():
+        paths = [path for folder in folders if (path := folder / f"{name}.json").exists()]
+        if paths:
+            known[key] = [record for path in paths for record in json.loads(path.read_text(encoding="utf-8"))]
+    write_json(stored, known)
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write a JSON file completely or not at all."""
+    write_text(path, json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:

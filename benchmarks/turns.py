@@ -1,10 +1,10 @@
-"""Turns: how often registration finds the right rotation of shapes that are redrawn, bent, or by different people.
+"""Rotations: how often registration finds that of shapes that are redrawn, bent, or drawn by another person.
 
     python -m benchmarks turns [digits] [symbols] [marks]
 
-The turn is right if the whitened shape is rotated within 30° of the true rotation, and mirrored if and only if the true
-map mirrors. The refinement of the map cannot mend a wrong turn; ``register(refine=True)`` chooses among the peaks by
-their distortion distances. The standard error is that of the paired difference.
+The rotation is right if the whitened shape is rotated within 30° of the true rotation, and mirrored if and only if the
+true map mirrors. The refinement of the map cannot mend a wrong rotation; ``register(refine=True)`` chooses among the
+peaks by their distortion distances. The standard error is that of the paired difference.
 """
 
 import time
@@ -17,7 +17,7 @@ from scipy.linalg import polar
 from scipy.ndimage import zoom
 
 import radoncdt
-from benchmarks.registration import MIRROR, PLAIN, draw_again
+from benchmarks.registration import MIRROR, PLAIN, RESULTS, redraw
 from benchmarks.report import Parts, Row, run_parts
 from radoncdt import datasets
 from radoncdt._geometry import inverse_square_root, square_root
@@ -26,7 +26,7 @@ from radoncdt.matching.plausible import Plausible
 from radoncdt.matching.settings import ROBUST
 
 N_CASES = 400
-RIGHT = 30.0  # degrees; largest deviation of a right turn
+RIGHT = 30.0  # degrees; largest deviation of a right rotation
 SYMMETRIC_DIGITS = 0, 1, 8  # these look alike after half a turn
 
 
@@ -38,14 +38,14 @@ class Case(NamedTuple):
     matrix: NDArray[np.float64]
 
 
-def make_digits(*, other_hand: bool) -> Iterator[Case]:
-    """Enlarge and move digits of the same class by another hand, or the same digits, bent and with specks."""
+def make_digits(*, other_person: bool) -> Iterator[Case]:
+    """Enlarge and move digits of the same class by another person, or the same digits, bent and with specks."""
     mnist, rng = datasets.load_mnist(), np.random.default_rng(9)
     first = rng.permutation(np.flatnonzero(~np.isin(mnist.labels, SYMMETRIC_DIGITS)))[:N_CASES]
     same = [rng.choice(np.flatnonzero(mnist.labels == mnist.labels[i])) for i in first]
     moving, fixed = (np.stack([_enlarge(mnist.images[i]) for i in some]) for some in (first, same))
-    copies, maps = datasets.random_affine(fixed if other_hand else moving, PLAIN, 4)
-    if not other_hand:
+    copies, maps = datasets.random_affine(fixed if other_person else moving, PLAIN, 4)
+    if not other_person:
         copies = datasets.salt(datasets.elastic(copies, 4), 5)
     yield from map(Case, moving, copies, maps.matrices)
 
@@ -73,7 +73,7 @@ def make_marks(*, specks: bool) -> Iterator[Case]:
         return
     marks = datasets.watermarks(N_CASES, seed=11)
     for mark, matrix, shift in zip(marks, *PLAIN.maps(N_CASES, 1)):
-        yield Case(mark.image(), draw_again(mark, matrix, shift), matrix)
+        yield Case(mark.image(), redraw(mark, matrix, shift), matrix)
 
 
 def is_right(matrix: NDArray[Any], case: Case, symmetries: Sequence[NDArray[Any]]) -> bool:
@@ -90,7 +90,7 @@ def is_right(matrix: NDArray[Any], case: Case, symmetries: Sequence[NDArray[Any]
 
 
 def compare(name: str, cases: Iterable[Case], *, mirror: bool, robust: bool, symmetric: bool = False) -> Iterator[Row]:
-    """Measure how many turns are right with and without `refine`, and the time."""
+    """Measure how many rotations are right with and without `refine`, and the time."""
     limits = Plausible(reflections=mirror)
     settings = radoncdt.DescriptorSettings(**(ROBUST if robust else {}))
     symmetries = (np.eye(2), MIRROR) if symmetric else (np.eye(2),)
@@ -107,17 +107,17 @@ def compare(name: str, cases: Iterable[Case], *, mirror: bool, robust: bool, sym
     error = float(gain.std(ddof=1) / np.sqrt(len(gain)))
     name += f", {'robust' if robust else 'exact'}, {'with' if mirror else 'without'} reflections"
     yield f"{name}: right rotations, of {len(gain)}", float(plain.mean()), "≥", -np.inf
-    yield "the same, refined", float(refined.mean()), "≥", float(plain.mean() - 2 * error)
-    yield "the same, standard error of the difference", error, "≤", np.inf
-    yield "the same, milliseconds per pair, one thread", float(np.median(seconds[False])) * 1e3, "≤", np.inf
-    yield "the same, milliseconds per pair, refined", float(np.median(seconds[True])) * 1e3, "≤", np.inf
+    yield f"{name}: right rotations, refined", float(refined.mean()), "≥", float(plain.mean() - 2 * error)
+    yield f"{name}: standard error of the difference", error, "≤", np.inf
+    yield f"{name}: milliseconds per pair, one thread", float(np.median(seconds[False])) * 1e3, "≤", np.inf
+    yield f"{name}: milliseconds per pair, refined", float(np.median(seconds[True])) * 1e3, "≤", np.inf
 
 
 def measure_digits() -> Iterator[Row]:
     """Measure digits by different people, and digits that are bent and have specks."""
     for mirror in (True, False):
-        yield from compare("digits, different people", make_digits(other_hand=True), mirror=mirror, robust=False)
-    yield from compare("digits, bent, specks", make_digits(other_hand=False), mirror=True, robust=True)
+        yield from compare("digits, another person", make_digits(other_person=True), mirror=mirror, robust=False)
+    yield from compare("digits, bent, specks", make_digits(other_person=False), mirror=True, robust=True)
 
 
 def measure_symbols() -> Iterator[Row]:
@@ -136,4 +136,4 @@ PARTS: Parts = {"digits": [measure_digits], "symbols": [measure_symbols], "marks
 
 def main(arguments: Sequence[str]) -> int:
     """Run the parts that the arguments name."""
-    return run_parts(__name__, __doc__, PARTS, arguments)
+    return run_parts(__name__, __doc__, PARTS, arguments, RESULTS)

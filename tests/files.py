@@ -27,7 +27,7 @@ def save_files(folder):
     save(folder / "dark.png", 255 - 255 * SHAPE)
     save(folder / "bright.png", 255 * SHAPE)
     save(folder / "blank.png", np.full((9, 9), 200))
-    (folder / "text.png").write_text("no image")
+    (folder / "text.png").write_text("no image", encoding="utf-8")
     whole = (folder / "dark.png").read_bytes()
     (folder / "cut.png").write_bytes(whole[: len(whole) // 2])
     (folder / "empty.png").touch()

@@ -26,7 +26,7 @@ def save_marks(folder, n=12):
     files = [save(Path(folder) / f"{i:03}.png", MARKS[i].image()) for i in range(n)]
     lines = [f"{i:03}.png,{MARKS[i].motif},{1400 + 10 * i}" for i in range(n)]
     table = Path(folder).with_suffix(".csv")
-    table.write_text("\n".join(["file,motif,date", *lines]) + "\n")
+    table.write_text("\n".join(["file,motif,date", *lines]) + "\n", encoding="utf-8")
     return files, table
 
 

@@ -72,7 +72,9 @@ def test_a_damaged_library_is_replaced_by_the_next_best(tmp_path, damaged):
 
 def test_the_reason_for_missing_compiled_kernels_is_reported(tmp_path):
     (tmp_path / "lib").mkdir()
-    (tmp_path / "lib" / "build.json").write_text(json.dumps({"missing": "it was raining", "files": []}))
+    (tmp_path / "lib" / "build.json").write_text(
+        json.dumps({"missing": "it was raining", "files": []}), encoding="utf-8"
+    )
     code = f"import pathlib, radoncdt._native; radoncdt._native.FOLDER = pathlib.Path({str(tmp_path)!r}) / 'lib'"
     assert config(code, RADONCDT_KERNELS="")["missing"].startswith("it was raining; to compile them, reinstall it")
 

@@ -20,7 +20,7 @@ def test_a_missing_module_names_its_extra(monkeypatch, extra, named):
 
 
 def test_a_missing_dependency_of_an_installed_package_is_raised_unchanged(monkeypatch, tmp_path):
-    (tmp_path / "broken_package.py").write_text("import a_module_that_does_not_exist")
+    (tmp_path / "broken_package.py").write_text("import a_module_that_does_not_exist", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModuleNotFoundError, match="a_module_that_does_not_exist") as found:
         require("broken_package", "this test", extra="all")

@@ -55,7 +55,7 @@ def test_all_names_are_documented():
 
 
 def test_lazily_loaded_names_are_those_of_type_checkers():
-    tree = ast.parse((SOURCE / "__init__.py").read_text())
+    tree = ast.parse((SOURCE / "__init__.py").read_text(encoding="utf-8"))
     checked = next(node for node in tree.body if isinstance(node, ast.If))
     names = {}
     for node in checked.body:

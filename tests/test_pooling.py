@@ -227,7 +227,7 @@ AUTO = {
 
 def test_the_table_has_every_pool():
     assert set(AUTO) == {None, *POOLS, *WHITENED_POOLS}
-    text = (Path(__file__).parents[1] / "docs/explanation/method.md").read_text()
+    text = (Path(__file__).parents[1] / "docs/explanation/method.md").read_text(encoding="utf-8")
     section = text.split("## Which directions")[1].split("\n## ")[0]
     rows = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("| `")]
     documented = {name: directions.strip() for names, directions in rows for name in re.findall(r"`(\w+)`", names)}

@@ -1,5 +1,6 @@
 """The files around the code agree with each other: versions, workflows, forms, hooks, and the source distribution."""
 
+import ast
 import re
 import tomllib
 from pathlib import Path
@@ -61,6 +62,11 @@ def test_the_workflow_calls_targets_that_exist():
         assert set(job.get("needs", "").split()) <= jobs.keys()
 
 
+def test_every_job_has_a_time_limit():
+    jobs = read_yaml(WORKFLOW)["jobs"]
+    assert [name for name, job in jobs.items() if not 0 < job.get("timeout-minutes", 0) <= 300] == []
+
+
 def test_the_workflow_tests_the_oldest_version_of_python():
     versions = read_yaml(WORKFLOW)["jobs"]["tests"]["strategy"]["matrix"]["python"]
     assert PROJECT["project"]["requires-python"] == f">={versions[0]}"
@@ -89,7 +95,14 @@ def test_hooks_use_the_environment_of_the_project():
 
 def test_everything_in_the_source_distribution_exists():
     for name in PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]:
-        assert (ROOT / name).exists(), name
+        assert name.startswith("/"), f"without a slash, {name} would match in every folder"
+        assert (ROOT / name[1:]).exists(), name
+
+
+def test_the_table_of_extras_is_complete():
+    table = (ROOT / "docs" / "start" / "install.md").read_text("utf-8").partition("## Extras")[2].partition("##")[0]
+    listed = [name for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)]
+    assert sorted(listed) == sorted(EXTRAS)
 
 
 def test_the_versions_of_test_and_documentation_tools_are_pinned():
@@ -97,3 +110,52 @@ def test_the_versions_of_test_and_documentation_tools_are_pinned():
     extras = [EXTRAS[name] for name in ("test", "docs", "deep", "completion")]
     needed = {find_name(requirement) for extra in extras for requirement in extra}
     assert needed - {"radoncdt"} <= pinned
+
+
+CODE = [ROOT / "conftest.py", ROOT / "hatch_build.py"]
+for folder in ("src", "tests", "tools", "benchmarks"):
+    CODE += sorted((ROOT / folder).rglob("*.py"))
+
+
+def opens_text_without_encoding(call):
+    """Return whether a call reads or writes a text file in the default encoding of the machine."""
+    if any(keyword.arg in ("encoding", None) for keyword in call.keywords):
+        return False
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", None)
+    if name in ("read_text", "write_text"):
+        return len(call.args) == (name == "write_text")  # otherwise, the encoding is the last argument
+    if name != "open":
+        return False
+    arguments = [ast.unparse(argument).strip("'") for argument in call.args]
+    if isinstance(call.func, ast.Name):
+        return len(arguments) == 1 or "b" not in arguments[1]
+    return (not arguments and bool(call.keywords)) or arguments[:1] in (["r"], ["w"], ["a"], ["x"])  # of a path
+
+
+def test_text_files_have_an_explicit_encoding():
+    """On Windows, the default is not UTF-8."""
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in CODE
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and opens_text_without_encoding(node)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("path.read_text()", True),
+        ("path.read_text('utf-8')", False),
+        ("path.write_text(text, newline='')", True),
+        ("path.write_text(text, encoding='utf-8')", False),
+        ("open(path)", True),
+        ("open(path, 'rb')", False),
+        ("path.open('w')", True),
+        ("path.open('wb')", False),
+        ("Image.open(path)", False),
+    ],
+)
+def test_calls_without_an_encoding_are_recognised(code, expected):
+    assert opens_text_without_encoding(ast.parse(code, mode="eval").body) == expected

@@ -86,7 +86,7 @@ class Bending(NamedTuple):
     penalty: float = 3e-4
     """Penalty of a displacement per squared point; the gradients of an image have norm 1."""
     ridge: float = 0.02
-    """Ridge of the affine map that is fitted to the displacements, as a share of the sum of the weights."""
+    """Ridge > 0 of the affine map that is fitted to the displacements, as a share of the sum of the weights."""
     polish: bool = True
     """Whether the image is also compared after this map."""
 

@@ -24,12 +24,12 @@ def test_unknown_parts_are_refused(capsys):
 def test_the_file_of_results_is_checked_first(capsys, tmp_path, name, text):
     path = tmp_path / name
     if text is not None:
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8")
     with pytest.raises(SystemExit) as exit_:
         compare.main(["accuracy", "--out", str(path)])
     assert exit_.value.code == 2
     assert "--out must be" in capsys.readouterr().err
-    assert text is None or path.read_text() == text
+    assert text is None or path.read_text(encoding="utf-8") == text
 
 
 def test_the_results_contain_all_parts_and_cases():

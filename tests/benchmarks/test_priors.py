@@ -70,7 +70,7 @@ def test_accuracies_are_those_of_the_classifier():
 
 def test_the_command_prints_and_stores_the_choice(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(priors, "RESULTS", tmp_path / "recognition.json")
-    (tmp_path / "recognition.json").write_text('{"glyphs": []}')
+    (tmp_path / "recognition.json").write_text('{"glyphs": []}', encoding="utf-8")
     accuracies = np.tile([0.5, 0.4, 0.6], (8, 1)) + 0.01 * np.arange(8)[:, None] * [0, 0, 1]
     choice = make_choice(accuracies)._replace(penalties=[MapPrior(aspect=1), MapPrior(), MapPrior(rotation=1)])
     monkeypatch.setattr(priors, "measure_prior", lambda *arguments: choice)
@@ -78,7 +78,7 @@ def test_the_command_prints_and_stores_the_choice(monkeypatch, tmp_path, capsys)
     printed = capsys.readouterr().out
     assert "best: rotation=1; gain +0.1350 ±" in printed
     assert printed.count("change the penalties") == 2
-    known = json.loads((tmp_path / "recognition.json").read_text())
+    known = json.loads((tmp_path / "recognition.json").read_text(encoding="utf-8"))
     assert known["glyphs"] == []
     assert priors.make_prior_table(known["priors"]) in printed
     with pytest.raises(SystemExit):

@@ -25,13 +25,14 @@ def test_the_picture_shows_the_results():
 
 def test_figures_of_a_report_replace_the_stored_ones(tmp_path, monkeypatch):
     stored = tmp_path / "stored.json"
-    stored.write_text(json.dumps({"few_shot": [1], "glyphs": [2], "omniglot": [3], "priors": [4]}))
+    stored.write_text(json.dumps({"few_shot": [1], "glyphs": [2], "omniglot": [3], "priors": [4]}), encoding="utf-8")
     monkeypatch.setattr(recognition_page, "RESULTS", stored)
+    parts = {name: name for name in recognition_page.STUDIES}
     folders = tmp_path / "sans", tmp_path / "serif"
     for k, folder in enumerate(folders):
         folder.mkdir()
-        (folder / "glyphs.json").write_text(f"[{k + 5}]")
-    recognition_page.take_over(folders)
+        (folder / "glyphs.json").write_text(f"[{k + 5}]", encoding="utf-8")
+    recognition_page.take_over(stored, folders, parts)
     assert recognition_page.load_records() == {"few_shot": [1], "glyphs": [5, 6], "omniglot": [3], "priors": [4]}
-    recognition_page.take_over([])
+    recognition_page.take_over(stored, [], parts)
     assert recognition_page.load_records()["glyphs"] == [5, 6]

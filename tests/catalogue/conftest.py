@@ -46,7 +46,7 @@ def many(tmp_path_factory):
     """A folder with 24 marks and a file that is not an image, and a catalogue of them in another folder."""
     folder = tmp_path_factory.mktemp("many")
     save_marks(folder / "marks", 24)
-    (folder / "marks" / "bad.png").write_text("no image")
+    (folder / "marks" / "bad.png").write_text("no image", encoding="utf-8")
     (folder / "reference").mkdir()
     with Catalogue(folder / "reference" / "whole.db", create=True) as catalogue:
         catalogue.add(folder / "marks", metadata=folder / "marks.csv")

@@ -145,7 +145,7 @@ def test_other_drawings_of_a_mark_are_not_taken_for_other_marks(made, tmp_path, 
         save(tmp_path / "marks" / f"once-{k}.png", mark.image()[::2, ::2])
         save(tmp_path / "marks" / f"again-{k}.png", image)
         lines += [f"once-{k}.png,{k}", f"again-{k}.png,{number}"]
-    (tmp_path / "marks.csv").write_text("\n".join(lines))
+    (tmp_path / "marks.csv").write_text("\n".join(lines), encoding="utf-8")
     with Catalogue(tmp_path / "m.db", create=True) as catalogue:
         catalogue.add(tmp_path / "marks", metadata=tmp_path / "marks.csv" if drawn == "by other hands" else None)
         assert catalogue.calibrate(n_marks=30) > 25

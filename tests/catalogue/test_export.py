@@ -20,7 +20,7 @@ def test_catalogues_are_exported(made, folder, capsys):
     with open("out.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["motif"] for row in rows] == [mark.motif for mark in MARKS[:12]]
-    assert json.loads((folder / "out.json").read_text())[3]["date"] == 1430
+    assert json.loads((folder / "out.json").read_text(encoding="utf-8"))[3]["date"] == 1430
     descriptors = radoncdt.Descriptors.load("out.npz")
     assert len(descriptors) == 12
     with np.load("out.npz") as arrays:

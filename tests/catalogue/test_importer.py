@@ -61,7 +61,7 @@ def test_descriptors_are_those_of_the_ink(made):
 
 
 def test_a_bad_file_is_noted_and_the_rest_goes_on(folder, capsys):
-    (folder / "marks" / "bad.png").write_text("no image")
+    (folder / "marks" / "bad.png").write_text("no image", encoding="utf-8")
     assert run("catalogue", "add", "marks.db", "marks") == 1
     out, err = capsys.readouterr()
     assert "marks.db: 12 added, 0 already present, 1 refused; 12 entries" in out
@@ -97,7 +97,7 @@ def test_pages_that_were_left_out_are_noted(folder):
 
 def test_of_copies_the_first_line_counts_always(folder):
     (folder / "marks" / "copy.png").write_bytes((folder / "marks" / "001.png").read_bytes())
-    (folder / "t.csv").write_text("file,motif\n001,first\ncopy,second\n")
+    (folder / "t.csv").write_text("file,motif\n001,first\ncopy,second\n", encoding="utf-8")
     with Catalogue("marks.db", create=True) as catalogue:
         for _ in range(2):
             assert sum(catalogue.add("marks", metadata="t.csv")[:2]) == 13
@@ -106,7 +106,7 @@ def test_of_copies_the_first_line_counts_always(folder):
 
 def test_copies_of_bad_files_are_refused_each(folder):
     for name in ("x.png", "y.png"):
-        (folder / "marks" / name).write_text("no image")
+        (folder / "marks" / name).write_text("no image", encoding="utf-8")
     with Catalogue("marks.db", create=True) as catalogue:
         assert len(catalogue.add("marks").failures) == 2
         assert [file for file, _ in catalogue.failures()] == ["marks/x.png", "marks/y.png"]
@@ -167,7 +167,7 @@ def test_hostile_files_are_refused_one_by_one(tmp_path, monkeypatch, capsys):
     os.rename(save("marks/latin.png", MARKS[len(names)].image()), b"marks/caf\xe9.png")
     whole = Path("marks", names[0]).read_bytes()
     Path("marks/truncated.png").write_bytes(whole[: len(whole) // 2])
-    Path("marks/text.png").write_text("no image")
+    Path("marks/text.png").write_text("no image", encoding="utf-8")
     Path("marks/empty.png").touch()
     Path("marks/folder.png").mkdir()
     Path("marks/link.png").symlink_to("gone.png")

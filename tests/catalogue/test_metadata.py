@@ -251,7 +251,7 @@ def test_years_are_read(tmp_path, text, year):
     ],
 )
 def test_tables_that_are_none_are_refused_before_anything_is_added(folder, text, message):
-    (folder / "bad.csv").write_text(text)
+    (folder / "bad.csv").write_text(text, encoding="utf-8")
     with Catalogue("marks.db", create=True) as catalogue:
         with pytest.raises(MetadataError, match=f"bad.csv.*{message}"):
             catalogue.add("marks", metadata="bad.csv")
@@ -266,7 +266,8 @@ def test_titles_may_be_anything(folder):
         ",".join(["file", *(f'"{t}"' for t in titles)]).replace('a "b"', 'a ""b""')
         + "\n001,"
         + ",".join("7" * len(titles))
-        + "\n"
+        + "\n",
+        encoding="utf-8",
     )
     with Catalogue("marks.db", create=True) as catalogue:
         catalogue.add("marks", metadata="odd.csv")
@@ -281,14 +282,14 @@ def test_titles_may_be_anything(folder):
 
 
 def test_names_of_files_may_be_those_of_windows(folder):
-    (folder / "w.csv").write_text("file,motif\n.\\marks\\001.png,a\n")
+    (folder / "w.csv").write_text("file,motif\n.\\marks\\001.png,a\n", encoding="utf-8")
     with Catalogue("marks.db", create=True) as catalogue:
         assert catalogue.add("marks", metadata="w.csv").unused == ()
         assert catalogue.entry(2)["motif"] == "a"
 
 
 def test_metadata_can_be_changed(made, folder, capsys):
-    (folder / "new.csv").write_text("file,place,shelf\n003.png,Basel,7\nnobody.png,Bern,8\n")
+    (folder / "new.csv").write_text("file,place,shelf\n003.png,Basel,7\nnobody.png,Bern,8\n", encoding="utf-8")
     made.close()
     assert run("catalogue", "update", "marks.db", "--metadata", "new.csv") == 1
     out, err = capsys.readouterr()
@@ -305,7 +306,9 @@ def test_metadata_can_be_changed(made, folder, capsys):
 
 def test_an_update_counts_what_changed_and_names_new_columns(made, folder, capsys):
     made.close()
-    (folder / "more.csv").write_text(f"file,motif,refrence\n000.png,{MARKS[0].motif},\n001.png,,Briquet 1\n")
+    (folder / "more.csv").write_text(
+        f"file,motif,refrence\n000.png,{MARKS[0].motif},\n001.png,,Briquet 1\n", encoding="utf-8"
+    )
     assert run("catalogue", "update", "marks.db", "--metadata", "more.csv") == 0
     out, err = capsys.readouterr()
     assert "1 of 12 entries changed" in out

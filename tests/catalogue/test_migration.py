@@ -163,8 +163,8 @@ def test_a_copy_that_cannot_be_made_leaves_nothing_behind(folder, monkeypatch):
 def test_other_copies_are_not_overwritten(folder):
     """Copies of the same file are replaced, and what a killed process left is deleted."""
     original = Path("catalogue.db").read_bytes()
-    Path("catalogue.db.bak.part").write_text("a copy that is not whole")
-    Path("catalogue.db.bak.part-journal").write_text("its journal")
+    Path("catalogue.db.bak.part").write_text("a copy that is not whole", encoding="utf-8")
+    Path("catalogue.db.bak.part-journal").write_text("its journal", encoding="utf-8")
     first = Catalogue.migrate("catalogue.db")
     Path("catalogue.db").write_bytes(original)
     assert Catalogue.migrate("catalogue.db") == first
@@ -219,7 +219,7 @@ def test_damaged_rows_of_old_files_are_refused(folder):
 def test_what_cannot_be_migrated_is_refused(tmp_path):
     with pytest.raises(CatalogueError, match="there is no such catalogue"):
         Catalogue.migrate(tmp_path / "none.db")
-    (tmp_path / "text.db").write_text("not a database, " * 100)
+    (tmp_path / "text.db").write_text("not a database, " * 100, encoding="utf-8")
     with pytest.raises(CatalogueError, match="is not a catalogue"):
         Catalogue.migrate(tmp_path / "text.db")
 

@@ -129,7 +129,7 @@ def test_names_and_metadata_are_not_html(tmp_path, monkeypatch):
     save("marks/<b>&\"quotes'.png", MARKS[0].image())
     save("marks/ordinary.png", MARKS[1].image())
     lines = ["file,motif,link,Source", "ordinary,<script>alert(1)</script>,javascript:alert(1),https://a.example/?b&c"]
-    (tmp_path / "t.csv").write_text("\n".join(lines))
+    (tmp_path / "t.csv").write_text("\n".join(lines), encoding="utf-8")
     with Catalogue("m.db", create=True) as catalogue:
         catalogue.add("marks", metadata="t.csv")
     assert run("search", "m.db", "marks/ordinary.png", "--report", "r.html") == 0

@@ -228,7 +228,9 @@ def test_sizes_in_millimetres_choose_entries(folder, tmp_path):
     save(tmp_path / "marks" / "zoomed.png", np.pad(image, 10))
     columns, rows = (np.flatnonzero(image.any(axis=axis)) for axis in (0, 1))
     width, height = 0.2 * np.ptp(columns), 0.2 * np.ptp(rows)
-    (tmp_path / "sizes.csv").write_text(f"file,width_mm,height_mm\n001.png,{width},{height}\nzoomed.png,{2 * width},\n")
+    (tmp_path / "sizes.csv").write_text(
+        f"file,width_mm,height_mm\n001.png,{width},{height}\nzoomed.png,{2 * width},\n", encoding="utf-8"
+    )
     with Catalogue(tmp_path / "m.db", create=True) as catalogue:
         catalogue.add(tmp_path / "marks", metadata=tmp_path / "sizes.csv")
         turned = np.rot90(image)
@@ -254,12 +256,12 @@ def test_a_search_is_printed(folder, made, capsys):
 
 
 def test_bad_queries_are_refused(folder, tmp_path, capsys):
-    (tmp_path / "text.png").write_text("no image")
+    (tmp_path / "text.png").write_text("no image", encoding="utf-8")
     assert run("search", "marks.db", tmp_path / "text.png") == 1
     assert "unrecognised image format" in capsys.readouterr().err
     save(tmp_path / "good.png", MARKS[0].image())
     assert run("search", "marks.db", tmp_path, "--csv", tmp_path / "t.csv", "--report", tmp_path / "r.html") == 1
-    assert "These images could not be searched for" in (tmp_path / "r.html").read_text()
+    assert "These images could not be searched for" in (tmp_path / "r.html").read_text(encoding="utf-8")
     for wrong in (
         ("--top", 0),
         ("--roi", "1,2,3"),

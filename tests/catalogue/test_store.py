@@ -79,13 +79,13 @@ def test_newer_catalogues_are_refused(tmp_path, many, capsys):
 
 
 def test_files_that_are_not_databases_are_refused(tmp_path, many, capsys):
-    (tmp_path / "text.db").write_text("this is not a database, " * 100)
+    (tmp_path / "text.db").write_text("this is not a database, " * 100, encoding="utf-8")
     (tmp_path / "cut.db").write_bytes((many / "reference" / "whole.db").read_bytes()[:5000])
     (tmp_path / "folder.db").mkdir()
     for name in ("text.db", "folder.db"):
         assert run("catalogue", "add", tmp_path / name, many / "marks") == 2
     assert run("catalogue", "check", tmp_path / "cut.db") in (1, 2)
-    assert (tmp_path / "text.db").read_text().startswith("this is not a database")
+    assert (tmp_path / "text.db").read_text(encoding="utf-8").startswith("this is not a database")
     with pytest.raises(CatalogueError, match="there is no such catalogue"):
         Catalogue(tmp_path / "missing.db")
 

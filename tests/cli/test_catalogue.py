@@ -111,7 +111,7 @@ def test_an_interrupted_calibration_loses_no_image(folder, images, monkeypatch, 
 
 
 def test_a_refused_image_does_not_stop_the_calibration(folder, images, calibrations):
-    (folder / "bad.png").write_text("no image")
+    (folder / "bad.png").write_text("no image", encoding="utf-8")
     assert run("catalogue", "add", "m.db", images, "bad.png") == 1
     assert is_calibrated()
 
@@ -201,7 +201,7 @@ def test_the_commands_that_only_read_do_not_write(folder, capsys):
 def test_metadata_with_the_name_of_an_option_are_shown(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     save("marks/a.png", MARKS[0].image())
-    Path("t.csv").write_text("file,ink,picture\na.png,iron gall,yes\n")
+    Path("t.csv").write_text("file,ink,picture\na.png,iron gall,yes\n", encoding="utf-8")
     assert run("catalogue", "add", "m.db", "marks", "--metadata", "t.csv") == 0
     assert run("catalogue", "show", "m.db", 1, "--picture", "p.png") == 0
     out = capsys.readouterr().out

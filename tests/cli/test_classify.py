@@ -134,7 +134,7 @@ def test_the_classifier_gets_all_options(folder, monkeypatch):
 
 def test_unknown_images_get_a_class_and_no_accuracy(folder, capsys):
     save("unknown/x.png", MARKS[2].image()[::-1])
-    (folder / "unknown" / "bad.png").write_text("no image")
+    (folder / "unknown" / "bad.png").write_text("no image", encoding="utf-8")
     assert run("classify", "train", "unknown", "--confusion", "c.png") == 1
     out, err = capsys.readouterr()
     assert "right" not in out

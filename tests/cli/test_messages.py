@@ -25,7 +25,7 @@ def folder(tmp_path, monkeypatch):
     for k in range(3):
         save(f"marks{EVIL}/{k}{EVIL}.png", MARKS[k].image())
         save(f"classes/c{k}{EVIL}/{k}.png", MARKS[k].image())
-    Path(f"marks{EVIL}/bad{EVIL}.png").write_text("no image")
+    Path(f"marks{EVIL}/bad{EVIL}.png").write_text("no image", encoding="utf-8")
     return tmp_path
 
 

@@ -28,7 +28,7 @@ def test_register_prints_the_map_and_writes_files(pair, folder, capsys):
     assert "scaled by 1.00 in x and 1.00 in y, sheared by 0.0°, rotated by 90.0°" in printed
     with Image.open("overlay.png") as picture:
         assert picture.size[0] > 300
-    found = json.loads((folder / "map.json").read_text())
+    found = json.loads((folder / "map.json").read_text(encoding="utf-8"))
     expected = radoncdt.register(FLAG, np.rot90(FLAG))
     assert found["moving"] == "moving.png"
     assert_allclose(found["maps"][0]["matrix"], expected.matrix, atol=1e-6)
@@ -47,7 +47,7 @@ def test_register_obeys_its_options(folder, capsys):
     assert "mirrored" not in printed.out
     assert "; not credible: the distance is above 0.1, as between unrelated shapes" in printed.out
     assert "radoncdt: the map is not credible; the images may show different shapes" in printed.err
-    assert not json.loads((folder / "map.json").read_text())["maps"][0]["credible"]
+    assert not json.loads((folder / "map.json").read_text(encoding="utf-8"))["maps"][0]["credible"]
     assert run("register", "moving.png", "fixed.png", "--similarity") == 1
     assert "no map from `moving` to `fixed` is plausible: none within similarity=True" in capsys.readouterr().err
     assert run("register", "moving.png", "fixed.png", "--max-scale", "1.2") == 1

@@ -18,7 +18,7 @@ def interrupt(*_):
 
 
 def read_results(folder):
-    return json.loads((folder / "results.json").read_text())
+    return json.loads((folder / "results.json").read_text(encoding="utf-8"))
 
 
 def test_the_command_prints_tables_beside_the_paper(tmp_path, capsys):
@@ -97,15 +97,15 @@ def test_an_interrupt_is_announced_before_the_report_is_written(tmp_path, monkey
     assert written == ["radoncdt: interrupted; writing a report of what was measured\n"]
     assert "r has a partial report; the same command continues from there" in capsys.readouterr().err
     assert read_results(out) == []
-    assert "partial" in (out / "report.html").read_text()
+    assert "partial" in (out / "report.html").read_text(encoding="utf-8")
 
 
 def test_an_interrupt_in_table_1_leaves_a_report(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(table1, "check_table1", interrupt)
     assert main(["reproduce", "table1", "--out", str(tmp_path / "r")]) == 130
     assert "r has a partial report" in capsys.readouterr().err
-    assert "This report is partial" in (tmp_path / "r" / "report.html").read_text()
-    assert json.loads((tmp_path / "r" / "setup.json").read_text())["complete"] is False
+    assert "This report is partial" in (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
+    assert json.loads((tmp_path / "r" / "setup.json").read_text(encoding="utf-8"))["complete"] is False
 
 
 def test_an_interrupt_of_the_report_does_not_promise_one(tmp_path, monkeypatch, capsys):
@@ -152,7 +152,7 @@ def test_characters_of_fonts_are_found(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "12 characters of DejaVu Sans Book, 3 queries in DejaVu Sans Bold" in printed
     assert "AffineNeighbors(refine=100, frame_size=56)" in printed
-    assert len(json.loads((tmp_path / "glyphs.json").read_text())) == 5
+    assert len(json.loads((tmp_path / "glyphs.json").read_text(encoding="utf-8"))) == 5
     assert main([*arguments, "--queries", "3", "--out", str(tmp_path), "--jobs", "1"]) == 0
     assert "5 of 5 measurements are already present" in " ".join(capsys.readouterr().out.split())
 

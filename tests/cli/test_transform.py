@@ -119,14 +119,14 @@ def test_a_file_that_cannot_be_written_is_reported_in_one_line(folder, monkeypat
 
 
 def test_nothing_is_written_if_nothing_can_be_read(folder, capsys):
-    (folder / "f.npz").write_text("old")
+    (folder / "f.npz").write_text("old", encoding="utf-8")
     assert run("transform", *BAD, "--out", "f.npz") == 1
-    assert (folder / "f.npz").read_text() == "old"
+    assert (folder / "f.npz").read_text(encoding="utf-8") == "old"
     assert "none of 5 files could be read; f.npz is not written" in capsys.readouterr().err
 
 
 def test_an_interrupted_run_leaves_the_old_file(folder, monkeypatch, capsys):
-    (folder / "f.npz").write_text("old")
+    (folder / "f.npz").write_text("old", encoding="utf-8")
     before = sorted(os.listdir())
 
     def interrupt(*_, **__):
@@ -134,7 +134,7 @@ def test_an_interrupted_run_leaves_the_old_file(folder, monkeypatch, capsys):
 
     monkeypatch.setattr(np, "savez_compressed", interrupt)
     assert run("transform", *GOOD, "--out", "f.npz") == 130
-    assert (folder / "f.npz").read_text() == "old"
+    assert (folder / "f.npz").read_text(encoding="utf-8") == "old"
     assert sorted(os.listdir()) == before
     assert "interrupted" in capsys.readouterr().err
 

@@ -40,8 +40,8 @@ def test_fonts_in_folders_are_listed_once(fonts, tmp_path, monkeypatch):
     deep.mkdir(parents=True)
     for name in ("one.TTF", "two.ttf"):
         shutil.copy(fonts["DejaVu Sans Book"].path, deep / name)
-    (tmp_path / "notes.txt").write_text("not a font")
-    (tmp_path / "broken.ttf").write_text("not a font either")
+    (tmp_path / "notes.txt").write_text("not a font", encoding="utf-8")
+    (tmp_path / "broken.ttf").write_text("not a font either", encoding="utf-8")
     assert datasets.list_fonts([tmp_path], system=False) == [replace(fonts["DejaVu Sans Book"], path=deep / "one.TTF")]
 
 
@@ -95,13 +95,15 @@ def test_characters_of_all_fonts_are_shared(fonts):
 def test_wrong_fonts_and_characters_are_refused(fonts, tmp_path):
     font = fonts["DejaVu Sans Book"]
     text = tmp_path / "text.ttf"
-    text.write_text("not a font")
+    text.write_text("not a font", encoding="utf-8")
     with pytest.raises(ValueError, match=r"`font` must be a font file, got '.*text.ttf' \("):
         datasets.glyphs(text, "A")
     with pytest.raises(ValueError, match=r"`font` must be a font file, got '.*none.ttf', which does not exist"):
         datasets.read_font(tmp_path / "none.ttf")
     with pytest.raises(ValueError, match=r"`font` must be a font file, got '.*', face 7"):
         datasets.read_font(font.path, 7)
+    with pytest.raises(TypeError, match="`font` must be a Font or the path of a font file, got list"):
+        datasets.glyphs(["A"], "A")
     with pytest.raises(ValueError, match="`index` must be at least 0, got -1"):
         datasets.read_font(font.path, -1)
     with pytest.raises(ValueError, match="`characters` must have ink in the font DejaVu Sans Book, got ' '"):

@@ -244,7 +244,7 @@ def test_the_same_image_in_two_classes_has_the_margin_one(folder):
 
 
 def test_files_that_cannot_be_read_are_named(folder):
-    (folder / "train/class 1/bad.png").write_text("no image")
+    (folder / "train/class 1/bad.png").write_text("no image", encoding="utf-8")
     (folder / "test/bad.png").touch()
     calls = []
     found = classify_folders("train", "test", on_progress=lambda *call: calls.append(call))
@@ -312,7 +312,7 @@ def test_examples_may_be_of_another_kind(folder):
 )
 def test_invalid_arguments_are_refused(folder, train, test, options, message):
     (folder / "empty").mkdir()
-    (folder / "bad.png").write_text("no image")
+    (folder / "bad.png").write_text("no image", encoding="utf-8")
     save("blank/a.png", np.zeros((30, 30)))
     for name in ("few", "some", "bad"):
         shutil.copytree("train/class 1", f"{name}/class 1")
@@ -321,7 +321,7 @@ def test_invalid_arguments_are_refused(folder, train, test, options, message):
     shutil.copytree("train/class 2", "some/class 2")
     for name in "ab":
         (folder / "bad" / name).mkdir()
-        (folder / "bad" / name / "a.png").write_text("no image")
+        (folder / "bad" / name / "a.png").write_text("no image", encoding="utf-8")
     with pytest.raises(ValueError, match=message):
         classify_folders(train, test, **options)
 

@@ -47,7 +47,7 @@ def test_nothing_is_overwritten(tmp_path, monkeypatch, links):
     monkeypatch.chdir(tmp_path)
     for name in ("a/1.png", "b/1.png", "c/1.png", "sorted/crown/1.png"):
         Path(name).parent.mkdir(parents=True)
-        Path(name).write_text(name)
+        Path(name).write_text(name, encoding="utf-8")
     (tmp_path / "sorted/crown/1_3.png").symlink_to("gone.png")
     found = predictions_of(("a/1.png", "crown"), ("b/1.png", "crown"), ("c/1.png", "bear"))
     assert copy_to_classes(found, "sorted") == [

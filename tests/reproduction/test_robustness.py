@@ -116,7 +116,7 @@ def test_there_is_a_record_for_each_figure(report, read_records):
         ("amplitude", 10),
     }
     for name in ("robustness", "robustness_curves"):
-        with (folder / f"{name}.csv").open(newline="") as file:
+        with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
             lines = list(csv.DictReader(file))
         assert [line["mean"] for line in lines] == [str(r["mean"]) for r in read_records(folder, name)]
 
@@ -136,7 +136,7 @@ def test_invariant_methods_recognise_the_symbols_and_pixels_do_not(report, read_
 def test_the_report_has_tables_figures_and_settings(report):
     folder, outcome = report
     for name in ("report.md", "report.html"):
-        text = (folder / name).read_text()
+        text = (folder / name).read_text(encoding="utf-8")
         for word in ("2506.08761", "LinMNIST-10", "Zernike", "2 repetitions", "mahotas", "robust, registered"):
             assert word in text
         for summary in outcome.trials:
@@ -144,7 +144,7 @@ def test_the_report_has_tables_figures_and_settings(report):
                 assert f"{summary.mean:.3f}" in text
     pictures = {path.name for path in (folder / "figures").iterdir()}
     assert pictures == {f"robustness_{n}.{s}" for n in ("images", "curves") for s in ("png", "svg")}
-    setup = json.loads((folder / "setup.json").read_text())
+    setup = json.loads((folder / "setup.json").read_text(encoding="utf-8"))
     assert setup["repetitions"] == 2
     assert setup["mahotas"] == baselines.find_versions()["mahotas"]
     assert setup["seconds"]["robustness, aff"] > 0
@@ -180,7 +180,7 @@ def test_an_interrupt_leaves_a_partial_report_that_is_completed_later(
     with interrupt_after(10):
         reproduction.reproduce(tmp_path, CHOICE, mnist=digits, n_jobs=1)
     assert len(read_records(tmp_path, "robustness")) == 10
-    assert "This report is partial: " in (tmp_path / "report.md").read_text()
+    assert "This report is partial: " in (tmp_path / "report.md").read_text(encoding="utf-8")
     run = reproduction.prepare(tmp_path, CHOICE, digits)
     assert run.done == 10
     run.measure(n_jobs=1)
@@ -198,7 +198,7 @@ def test_missing_baselines_are_named_and_the_rest_is_measured(tmp_path, digits, 
         patch.setattr(baselines, "find_spec", lambda name: None if name == "mahotas" else True)
         reproduction.reproduce(tmp_path, choice, mnist=digits, n_jobs=1)
     assert {r["method"] for r in read_records(tmp_path, "robustness")} == set(labels.METHODS) - {"zernike"}
-    text = (tmp_path / "report.md").read_text()
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert (
         "Omitted: Zernike moments, whitened image. mahotas is not installed: pip install 'radoncdt[reproduce]'" in text
     )
@@ -212,7 +212,7 @@ def test_the_summary_compares_with_the_authors(tmp_path, monkeypatch, digits):
     monkeypatch.setattr(robustness, "CURVES", ())
     outcome = reproduction.reproduce(tmp_path, CHOICE, mnist=digits, n_jobs=1)
     differences = [abs(s.difference) for s in outcome.trials if s.paper]
-    text = (tmp_path / "report.md").read_text().split("## Set-up")[0]
+    text = (tmp_path / "report.md").read_text(encoding="utf-8").split("## Set-up")[0]
     assert "Robustness: 3 results can be compared with the authors'." in text
     assert f"The mean absolute difference is {np.mean(differences):.3f}." in text
     worst = max((s for s in outcome.trials if s.paper), key=lambda s: abs(s.difference))

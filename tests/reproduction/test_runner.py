@@ -12,8 +12,9 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from radoncdt import reproduction
-from radoncdt.reproduction import protocol
+from radoncdt import datasets, reproduction
+from radoncdt.reproduction import protocol, runner
+from radoncdt.reproduction.recognition.glyph_study import GLYPH_METHODS, GlyphStudy, measure_glyphs
 from radoncdt.reproduction.store import FILE_NAME
 
 # ---------------------------------------------------------------- choices
@@ -154,7 +155,7 @@ def test_figures_do_not_depend_on_threads_or_on_other_parts(report, small, tmp_p
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
     alone = reproduction.Choice(parts=("table4",), protocols=("independent",), draws=1, angles=(8,), sizes=(20,))
     outcome = reproduction.reproduce(tmp_path / "alone", alone, mnist=digits, n_jobs=1)
-    with (folder / FILE_NAME).open() as file:
+    with (folder / FILE_NAME).open(encoding="utf-8") as file:
         runs = [json.loads(line) for line in file]
     for summary in outcome.cells:
         (run,) = [r for r in runs if r.get("cell") == asdict(summary.measurand) and r["draw"] == 0]
@@ -241,16 +242,16 @@ def test_an_interrupt_leaves_a_partial_report_that_is_completed_later(
     with interrupt_after(20):
         reproduction.reproduce(tmp_path, choice, mnist=digits, n_jobs=2)
     assert 0 < len(read_records(tmp_path)) < 36
-    assert "1 of 2 draws" in (tmp_path / "report.md").read_text()
-    assert "This report is partial: " in (tmp_path / "report.html").read_text()
-    assert "**This report is partial: " in (tmp_path / "report.md").read_text()
+    assert "1 of 2 draws" in (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "This report is partial: " in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "**This report is partial: " in (tmp_path / "report.md").read_text(encoding="utf-8")
     assert read_records(tmp_path, "setup")["complete"] is False
     run = reproduction.prepare(tmp_path, choice, digits)
     assert 20 <= run.done <= 22
     run.measure()
     reproduction.write_report(run)
     assert read_records(tmp_path) == [cell for cell in read_records(report[0]) if cell["table"] != "table3"]
-    assert "partial" not in (tmp_path / "report.html").read_text()
+    assert "partial" not in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_an_interrupted_run_can_be_measured_again(tmp_path, small, digits, interrupt_after):
@@ -260,6 +261,31 @@ def test_an_interrupted_run_can_be_measured_again(tmp_path, small, digits, inter
     assert run.summarise().missing > 0
     run.measure(n_jobs=2)
     assert run.summarise().missing == 0
+
+
+def test_an_interrupted_study_of_glyphs_measures_no_method_again(tmp_path, monkeypatch):
+    font = next(font for font in datasets.list_fonts(system=False) if font.name == "DejaVu Sans Book")
+    choice = reproduction.Choice("glyphs", glyphs=GlyphStudy(font, font, n_characters=10, n_queries=2, size=30))
+    measured, interruptions = [], [2]  # an interrupt comes when this many methods are measured
+
+    def measure(study, drawn, method, **options):
+        if len(measured) in interruptions:
+            raise KeyboardInterrupt
+        measured.append(method)
+        return measure_glyphs(study, drawn, method, **options)
+
+    monkeypatch.setattr(runner, "measure_glyphs", measure)
+    with pytest.raises(KeyboardInterrupt):
+        reproduction.reproduce(tmp_path, choice, n_jobs=1)
+    partial = json.loads((tmp_path / "glyphs.json").read_text(encoding="utf-8"))
+    assert [record["method"] for record in partial] == measured == list(GLYPH_METHODS)[:2]
+    interruptions.clear()
+    outcome = reproduction.reproduce(tmp_path, choice, n_jobs=1)
+    assert measured == list(GLYPH_METHODS)
+    assert outcome.missing == 0
+    records = json.loads((tmp_path / "glyphs.json").read_text(encoding="utf-8"))
+    assert records[:2] == partial
+    assert [record["method"] for record in records] == measured
 
 
 def test_an_interrupt_while_waiting_for_the_last_worker_ends_it(tmp_path, monkeypatch):

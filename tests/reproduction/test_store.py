@@ -13,6 +13,8 @@ import pytest
 import radoncdt
 from radoncdt.reproduction import Cell, Measurement, Trial, protocol, robustness, store
 from radoncdt.reproduction.protocol import Draw
+from radoncdt.reproduction.recognition.glyph_study import GlyphFigures
+from radoncdt.reproduction.recognition.omniglot import OneShotFigures
 from radoncdt.reproduction.store import FILE_NAME, RunStore, describe_setup, find_modules, hash_code
 
 CELL = Cell("table4", "published", "linmnist", "rcdt", None, "svm", 8, 50)
@@ -51,10 +53,10 @@ def test_another_set_up_starts_from_nothing_and_loses_nothing(tmp_path):
 def test_a_line_that_was_cut_off_is_measured_again(tmp_path, left):
     full = RunStore(tmp_path, SETUP)
     full.add(CELL, 0, FOLDS, 1)
-    before = full.path.read_text()
+    before = full.path.read_text(encoding="utf-8")
     full.add(CELL, 1, FOLDS, 1)
-    line = full.path.read_text()[len(before) :].rstrip("\n")
-    full.path.write_text(before + line[:left])
+    line = full.path.read_text(encoding="utf-8")[len(before) :].rstrip("\n")
+    full.path.write_text(before + line[:left], encoding="utf-8")
     cut = RunStore(tmp_path, SETUP)
     assert (CELL, 0) in cut
     assert (CELL, 1) not in cut
@@ -69,9 +71,9 @@ NINE = FOLDS.accuracies[:9]
 def test_a_line_that_cannot_be_right_is_measured_again(tmp_path, accuracies):
     first = RunStore(tmp_path, SETUP)
     first.add(CELL, 0, FOLDS, 1)
-    text = first.path.read_text()
+    text = first.path.read_text(encoding="utf-8")
     assert json.dumps(FOLDS.accuracies) in text
-    first.path.write_text(text.replace(json.dumps(FOLDS.accuracies), json.dumps(accuracies)))
+    first.path.write_text(text.replace(json.dumps(FOLDS.accuracies), json.dumps(accuracies)), encoding="utf-8")
     assert (CELL, 0) not in RunStore(tmp_path, SETUP)
 
 
@@ -80,9 +82,9 @@ def test_a_line_without_a_share_of_ties_is_measured_again(tmp_path, ties):
     """Such lines were written when a tie counted as an error for both classes."""
     first = RunStore(tmp_path, SETUP)
     first.add(CELL, 0, FOLDS, 1)
-    text = first.path.read_text()
+    text = first.path.read_text(encoding="utf-8")
     assert '"ties": 0.25, ' in text
-    first.path.write_text(text.replace('"ties": 0.25, ', ties))
+    first.path.write_text(text.replace('"ties": 0.25, ', ties), encoding="utf-8")
     assert (CELL, 0) not in RunStore(tmp_path, SETUP)
 
 
@@ -92,18 +94,88 @@ def test_nearest_references_have_no_ties(tmp_path):
     assert RunStore(tmp_path, SETUP).read_draws(cell, 1) == {0: Measurement([0.5])}
 
 
+GLYPHS = GlyphFigures("A", "B", 30, 12, "refined", 10, 0.5, 0.1, 0.75, 0.1, 0.01, 0.02, 1)
+ONE_SHOT = OneShotFigures("official", "mnrcdt", 20, 1.0, 0, 3.0, 3.0, 2)
+
+
+def read_figures(folder):
+    """Return the stored figures of the methods of GLYPHS and ONE_SHOT."""
+    again = RunStore(folder, SETUP)
+    return again.read_figures("glyphs", ["refined"]) | again.read_figures("omniglot", ["mnrcdt"])
+
+
+def test_figures_of_studies_are_kept(tmp_path):
+    first = RunStore(tmp_path, SETUP)
+    first.add_figures("glyphs", GLYPHS, 1.5)
+    first.add_figures("glyphs", replace(GLYPHS, method="registered", refined=None), 1.5)
+    first.add_figures("omniglot", ONE_SHOT, 2)
+    assert read_figures(tmp_path) == {"refined": (GLYPHS, 1.5), "mnrcdt": (ONE_SHOT, 2)}
+    assert RunStore(tmp_path, SETUP).read_figures("glyphs", ["registered"])["registered"][0].refined is None
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *(("font", value) for value in (None, 3, [])),
+        *(("queries", value) for value in (-1, 1.5, "12", True, None)),
+        *(("refined", value) for value in ("10", -1, 0.5)),
+        *(("first", value) for value in (-0.1, 1.1, float("nan"), "0.5", None, False)),
+        *(("seconds", value) for value in (-1, float("nan"), float("inf"), None)),
+        ("method", {}),
+        ("unknown", 1),
+    ],
+)
+def test_figures_that_cannot_be_right_are_measured_again(tmp_path, field, value):
+    first = RunStore(tmp_path, SETUP)
+    first.add_figures("glyphs", GLYPHS, 1)
+    first.add_figures("omniglot", ONE_SHOT, 1)
+    text = first.path.read_text(encoding="utf-8")
+    stored = json.dumps(asdict(GLYPHS))
+    assert stored in text
+    first.path.write_text(text.replace(stored, json.dumps(asdict(GLYPHS) | {field: value})), encoding="utf-8")
+    assert list(read_figures(tmp_path)) == ["mnrcdt"]
+
+
+@pytest.mark.parametrize("seconds", ["-1", "NaN", "Infinity", "null"])
+def test_times_that_cannot_be_right_are_measured_again(tmp_path, seconds):
+    first = RunStore(tmp_path, SETUP)
+    first.add(CELL, 0, FOLDS, 1)
+    first.add_figures("glyphs", GLYPHS, 1)
+    text = first.path.read_text(encoding="utf-8")
+    assert text.count('"seconds": 1}\n') == 2
+    first.path.write_text(text.replace('"seconds": 1}\n', f'"seconds": {seconds}}}\n'), encoding="utf-8")
+    assert (CELL, 0) not in RunStore(tmp_path, SETUP)
+    assert read_figures(tmp_path) == {}
+
+
+def test_measurements_are_added_under_the_lock(tmp_path, monkeypatch):
+    found = RunStore(tmp_path, SETUP)
+    changed = []
+
+    class Watched(dict):
+        def __setitem__(self, key, value):
+            changed.append(found._lock.locked())
+            super().__setitem__(key, value)
+
+    monkeypatch.setattr(found, "_runs", Watched())
+    monkeypatch.setattr(found, "_figures", Watched())
+    found.add(CELL, 0, FOLDS, 1)
+    found.add_figures("glyphs", GLYPHS, 1)
+    assert changed == [True, True]
+
+
 def test_a_first_line_that_was_cut_off_is_no_harm(tmp_path):
-    (tmp_path / FILE_NAME).write_text('{"setup": "0f')
+    (tmp_path / FILE_NAME).write_text('{"setup": "0f', encoding="utf-8")
     RunStore(tmp_path, SETUP).add(CELL, 0, FOLDS, 1)
     assert (CELL, 0) in RunStore(tmp_path, SETUP)
 
 
 def test_a_file_of_another_program_is_refused_and_left_alone(tmp_path):
     path = tmp_path / FILE_NAME
-    path.write_text("my own notes\n")
+    path.write_text("my own notes\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"`out` must not contain a file runs.jsonl from another program"):
         RunStore(tmp_path, SETUP)
-    assert path.read_text() == "my own notes\n"
+    assert path.read_text(encoding="utf-8") == "my own notes\n"
 
 
 def test_a_trial_depends_on_its_library_only(tmp_path):
@@ -124,7 +196,7 @@ def test_runs_of_earlier_versions_are_read(tmp_path):
     measured = [(keys[0], "cell", digits), (keys[1], "trial", plain), (keys[2], "trial", TRIAL)]
     lines = [json.dumps({"setup": key, "is": setup}) for key, setup in zip(keys, setups)]
     lines += [f'{{"setup": "{key}", "{kind}": {json.dumps(asdict(found))}, {common}' for key, kind, found in measured]
-    (tmp_path / FILE_NAME).write_text("\n".join([*lines, ""]))
+    (tmp_path / FILE_NAME).write_text("\n".join([*lines, ""]), encoding="utf-8")
     store = RunStore(tmp_path, {"seed": 0, "digits": "a", "mahotas": "1", "scikit-image": "2"})
     for _, _, found in measured:
         assert store.read_draws(found, 1) == {0: Measurement([0.5, 1.0])}
@@ -133,7 +205,7 @@ def test_runs_of_earlier_versions_are_read(tmp_path):
 def test_the_format_of_the_lines_is_kept(tmp_path):
     """Programs that read the file, and later versions, rely on it."""
     RunStore(tmp_path, SETUP).add(CELL, 3, FOLDS, 1.5)
-    with RunStore(tmp_path, SETUP).path.open() as file:
+    with RunStore(tmp_path, SETUP).path.open(encoding="utf-8") as file:
         setup, cell = (json.loads(line) for line in file)
     assert setup == {"setup": setup["setup"], "is": SETUP}
     rest = {"draw": 3, "accuracies": FOLDS.accuracies, "ties": 0.25, "seconds": 1.5}
@@ -141,7 +213,7 @@ def test_the_format_of_the_lines_is_kept(tmp_path):
     line = {"setup": setup["setup"], "cell": asdict(replace(CELL, n_angles=4)), **rest}
     trial = {"setup": setup["setup"], "trial": asdict(replace(TRIAL, method="mnrcdt", dataset="linmnist10"))}
     trial |= {"draw": 0, "accuracies": [0.5, 1.0], "ties": None, "seconds": 2.0}
-    with (tmp_path / FILE_NAME).open("a") as file:
+    with (tmp_path / FILE_NAME).open("a", encoding="utf-8") as file:
         file.writelines(f"{json.dumps(each)}\n" for each in (line, trial))
     again = RunStore(tmp_path, SETUP)
     assert again.read_draws(replace(CELL, n_angles=4), 4) == {3: FOLDS}
@@ -183,13 +255,15 @@ def compute_hash(package):
 def test_comments_and_docstrings_do_not_count(package):
     before = compute_hash(package)
     for path in package.rglob("*.py"):
-        lines = path.read_text().splitlines()
-        path.write_text("\n".join(["# a comment", *lines, '"""A docstring of the last constant."""', ""]))
+        lines = path.read_text(encoding="utf-8").splitlines()
+        path.write_text(
+            "\n".join(["# a comment", *lines, '"""A docstring of the last constant."""', ""]), encoding="utf-8"
+        )
     assert compute_hash(package) == before
     path = package / "reproduction" / "protocol.py"
-    text = path.read_text()
-    path.write_text(text.replace('"""Draw the images and labels of a cell.', '"""Other words.'))
-    assert path.read_text() != text
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"""Draw the images and labels of a cell.', '"""Other words.'), encoding="utf-8")
+    assert path.read_text(encoding="utf-8") != text
     assert compute_hash(package) == before
 
 
@@ -237,7 +311,7 @@ def test_only_modules_that_measure_count():
 def test_other_code_does_not_count(package, name):
     before = compute_hash(package)
     path = package / name
-    path.write_text(f"{path.read_text()}\n\nA_NEW_CONSTANT = 1\n")
+    path.write_text(f"{path.read_text(encoding='utf-8')}\n\nA_NEW_CONSTANT = 1\n", encoding="utf-8")
     assert compute_hash(package) == before
 
 

@@ -42,7 +42,7 @@ class Forks:
         self.out, self.err, self.log = folder / "fork.out", folder / "fork.err", folder / "forks.err"
         paths = os.pathsep.join(path for path in sys.path if path)
         single = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-        with self.log.open("w") as log:
+        with self.log.open("w", encoding="utf-8") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-W", "ignore", "-m", "stress.forks", str(self.out), str(self.err)],
                 stdin=subprocess.PIPE,
@@ -85,16 +85,16 @@ class Forks:
             The delay counts from the first statement that writes.
         """
         for file in (self.out, self.err):
-            file.write_text("")  # a child may be killed before it opens the file
+            file.write_text("", encoding="utf-8")  # a child may be killed before it opens the file
         answer = self._ask(arguments=arguments, here=False, kill_at=kill_at, delay=delay, writing=writing)
-        return Ended(**answer, out=self.out.read_text(), err=self.err.read_text())
+        return Ended(**answer, out=self.out.read_text(encoding="utf-8"), err=self.err.read_text(encoding="utf-8"))
 
     def _ask(self, **request) -> dict:
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
         answer = self.process.stdout.readline()
         if not answer:
-            raise RuntimeError(f"the process that forks has ended: {self.log.read_text()}")
+            raise RuntimeError(f"the process that forks has ended: {self.log.read_text(encoding='utf-8')}")
         return json.loads(answer)
 
 
@@ -105,7 +105,7 @@ def serve(out: str, err: str) -> None:
     from radoncdt import cli
 
     tqdm.monitor_interval = 0  # no monitor thread, because a fork does not copy threads
-    answers, sys.stdout = sys.stdout, open(os.devnull, "w")  # noqa: SIM115
+    answers, sys.stdout = sys.stdout, open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for line in sys.stdin:
         request = json.loads(line)
         if request.pop("here"):
@@ -154,7 +154,7 @@ def _run(arguments: list[str], kill_at: int | None, note: int, out: str, err: st
 
     for number, name in ((1, out), (2, err)):
         os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
-    sys.stdout, sys.stderr = open(1, "w", buffering=1), open(2, "w", buffering=1)  # noqa: SIM115
+    sys.stdout, sys.stderr = open(1, "w", encoding="utf-8", buffering=1), open(2, "w", encoding="utf-8", buffering=1)  # noqa: SIM115
     connect, count = sqlite3.connect, 0
 
     def traced(statement: str) -> None:

@@ -29,7 +29,7 @@ def save_marks(folder: Path, names: Iterable[str], seed: int) -> list[Path]:
 
 def save_table(path: Path, files: Iterable[Path], **columns: object) -> Path:
     """Write a table of metadata with the same values for all files."""
-    with path.open("w", newline="") as file:
+    with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["file", *columns])
         writer.writerows([image.name, *columns.values()] for image in files)
@@ -67,9 +67,9 @@ def find_fault(path: Path, reference: Descriptors) -> str:
             wrong = [file for file, found in load_descriptors(path).items() if found != reference[file]]
             return f"{len(wrong)} descriptors belong to other entries, among them {wrong[0]}" if wrong else ""
         if path.suffix == ".json":
-            files = [entry["file"] for entry in json.loads(path.read_text())]
+            files = [entry["file"] for entry in json.loads(path.read_text(encoding="utf-8"))]
         else:
-            with path.open(newline="") as file:
+            with path.open(encoding="utf-8", newline="") as file:
                 files = [row["file"] for row in csv.DictReader(file, strict=True)]
         return "" if set(files) <= set(reference) and len(files) == len(set(files)) else "unknown or repeated files"
     except (ValueError, KeyError, OSError, csv.Error) as error:

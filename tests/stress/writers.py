@@ -230,7 +230,9 @@ def _judge_one(event: Event, reference: images.Descriptors, findings: Findings) 
             fault = images.find_fault(event.written, reference)
             findings.require(not fault, f"exported {event.written.suffix} is inconsistent", fault)
         else:
-            findings.require(event.written.read_text().startswith("<!doctype html>"), "a report is not a page")
+            findings.require(
+                event.written.read_text(encoding="utf-8").startswith("<!doctype html>"), "a report is not a page"
+            )
 
 
 def _judge_file(file: str, events: list[Event], entry: dict | None, findings: Findings) -> None:

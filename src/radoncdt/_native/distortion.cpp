@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "kernels.h"
 #include "memory.h"
@@ -20,11 +21,6 @@
 namespace radoncdt {
 namespace {
 
-#if defined(__AVX512F__)
-using Wide = VectorOf<float, 64>::type;
-#else
-using Wide = Vector<float>;
-#endif
 constexpr Index WIDTH = sizeof(Wide) / sizeof(float);
 constexpr double BLANK = 18;  // distance of an image without gradients, about that of images without a common patch
 constexpr float MIN_WEIGHT = 1e-7f;  // squared gradients below this do not take part in the polish

@@ -20,6 +20,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "kernels.h"
 #include "memory.h"

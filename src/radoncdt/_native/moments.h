@@ -4,6 +4,7 @@
 // Σ contains the variance 1/12 of the square in x and y. All sums are in double and centred.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "frames.h"

@@ -2,7 +2,8 @@
 //
 // `Vector` has 32 bytes for every instruction set, so that sums over lanes have the same order everywhere; the compiler
 // uses two registers if they are shorter. `Register` has the size of a register, for loops in which lanes are
-// independent. `Block` is the same, except that eight doubles are one block for AVX-512.
+// independent. `Block` is the same, except that eight doubles are one block for AVX-512. `Wide` has 64 bytes for AVX-512
+// and 32 otherwise, for loops over float in which lanes are independent.
 #pragma once
 
 #include <algorithm>
@@ -56,9 +57,11 @@ inline constexpr std::int64_t REGISTER_LANES = REGISTER / sizeof(T);
 #if defined(__AVX512F__)
 template <class T>
 using Block = typename VectorOf<T, 8 * sizeof(T)>::type;
+using Wide = VectorOf<float, 64>::type;
 #else
 template <class T>
 using Block = Register<T>;
+using Wide = Vector<float>;
 #endif
 
 #define RADONCDT_INLINE inline __attribute__((always_inline))
@@ -91,7 +94,11 @@ template <class V>
 RADONCDT_INLINE V multiply_add(V a, V b, V c) {
     [[maybe_unused]] constexpr bool is_float = sizeof(a[0]) == sizeof(float);
 #if defined(__FMA__)
+#if defined(__AVX512F__)
     static_assert(sizeof(V) == 32 || sizeof(V) == 64);
+#else
+    static_assert(sizeof(V) == 32);
+#endif
     if constexpr (sizeof(V) == 32 && is_float) {
         return (V)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
     } else if constexpr (sizeof(V) == 32) {

@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain("interrupted")
         return 130
     except BrokenPipeError:  # the reader of the output has closed it
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
         return 141
     except Exception as error:
         return _report(error, options.parser)

@@ -244,6 +244,8 @@ def glyphs(font: Font | str | os.PathLike[str], characters: Iterable[str], *, si
     True
     """
     if not isinstance(font, Font):
+        if not isinstance(font, (str, os.PathLike)):
+            raise ArgumentTypeError("font", f"must be a Font or the path of a font file, got {type(font).__name__}")
         font = read_font(font)
     _validation.check_count(size, "size", 4, 4096)
     loaded = _load(font.path, font.index, size)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from radoncdt import _kernels, _threads
+from radoncdt import _kernels, _threads, _validation
 from radoncdt._interface import Bending
 from radoncdt._typing import Floats
 from radoncdt.matching.frames import REACH, Canvases
@@ -37,11 +37,17 @@ def compare_bent(
     bending: Bending,
     n_jobs: int | None,
 ) -> BentPairs:
-    """Compare pairs (n, 2) of a moving and a fixed image, registered by the given turns (n,) of the whitened plane."""
+    """Compare pairs (n, 2) of a moving and a fixed image, registered by the given turns (n,) of the whitened plane.
+
+    The fit of the polish has no solution without a ridge, and the maps must be finite; the kernels check neither.
+    """
+    _validation.check_number(bending.ridge, "bending.ridge", "a positive number", lambda x: x > 0)
     order = np.lexsort([pairs[:, 0], pairs[:, 1]])  # the kernel samples a fixed image once for consecutive pairs
     pairs = np.ascontiguousarray(pairs[order], np.int64)
     matrices = turn_matrices(turns[order], n_angles)
     moving_maps = moving.maps(pairs[:, 0], np.swapaxes(matrices, 1, 2))  # the inverse of a turn is its transpose
+    _validation.check_finite_array(moving_maps, "moving")
+    fixed_maps = _validation.check_finite_array(fixed.maps(np.arange(len(fixed))), "fixed")
     distances, maps = np.empty(len(pairs)), np.empty((len(pairs), 2, 3))
     kernels, moving_pixels, fixed_pixels = _kernels.current(), moving.pixels, fixed.pixels
 
@@ -53,7 +59,7 @@ def compare_bent(
             [fixed_pixels[j] for j in targets],
             np.stack([mover, target], axis=1),
             moving_maps[some],
-            fixed.maps(targets),
+            fixed_maps[targets],
             side=side,
             reach=REACH,
             bending=bending,

@@ -16,6 +16,7 @@ __all__ = [
     "format_difference",
     "format_figure",
     "format_printed",
+    "format_printed_mean",
     "label_column",
     "label_row",
 ]
@@ -77,6 +78,11 @@ def format_figure(mean: float, std: float | None, digits: int = 3) -> str:
 def format_printed(paper: Printed | None) -> str:
     """Format the paper's figure."""
     return format_figure(paper.mean, paper.std, paper.digits) if paper else "–"
+
+
+def format_printed_mean(paper: Printed | None) -> str:
+    """Format the paper's mean without its standard deviation."""
+    return f"{paper.mean:.{paper.digits}f}" if paper else "–"
 
 
 def format_difference(value: float | None, standard_errors: float | None) -> str:

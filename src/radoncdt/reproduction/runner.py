@@ -241,12 +241,11 @@ class Outcome:
 
     Examples
     --------
-    >>> from tempfile import TemporaryDirectory
-    >>> choice = reproduction.Choice(("table3",), ("published",), draws=1, angles=(2,), sizes=(10,))
-    >>> with TemporaryDirectory() as folder:
-    ...     outcome = reproduction.prepare(folder, choice, None).summarise()
-    >>> outcome.cells, outcome.missing
-    ([], 3)
+    With the run in the example of `Run`:
+
+    >>> outcome = run.summarise()
+    >>> len(outcome.cells), outcome.missing
+    (3, 0)
     """
 
     choice: Choice
@@ -280,12 +279,9 @@ class Outcome:
 
         Examples
         --------
-        >>> from tempfile import TemporaryDirectory
-        >>> choice = reproduction.Choice(("table3",), ("published",), draws=1, angles=(2,), sizes=(10,))
-        >>> with TemporaryDirectory() as folder:
-        ...     run = reproduction.prepare(folder, choice, None)
-        ...     run.measure()
-        ...     outcome = run.summarise()
+        With the run in the example of `Run`:
+
+        >>> outcome = run.summarise()
         >>> len(outcome.select_cells("table3")), len(outcome.select_cells("table3", "independent"))
         (3, 0)
         """
@@ -308,10 +304,9 @@ class Outcome:
 
         Examples
         --------
-        >>> from tempfile import TemporaryDirectory
-        >>> with TemporaryDirectory() as folder:
-        ...     outcome = reproduction.prepare(folder, reproduction.Choice("table3"), None).summarise()
-        >>> outcome.select_trials("salt")  # the robustness study was not chosen
+        With the run in the example of `Run`:
+
+        >>> run.summarise().select_trials("salt")  # the robustness study was not chosen
         []
         """
         return [s for s in self.trials if (s.measurand.dataset, s.measurand.varied) == (dataset, varied)]
@@ -326,12 +321,11 @@ class Outcome:
 
         Examples
         --------
-        >>> from tempfile import TemporaryDirectory
-        >>> with TemporaryDirectory() as folder:
-        ...     outcome = reproduction.prepare(folder, reproduction.Choice("table3"), None).summarise()
-        >>> described = outcome.describe()
+        With the run in the example of `Run`:
+
+        >>> described = run.summarise().describe()
         >>> described["parts"], described["draws"], described["seed"]
-        (('table3',), 10, 0)
+        (('table3',), 1, 0)
         """
         chosen = {field.name: getattr(self.choice, field.name) for field in fields(self.choice)}
         glyphs = self.choice.glyphs
@@ -370,10 +364,8 @@ def prepare(out: str | os.PathLike[str], choice: Choice, mnist: datasets.Mnist |
 
     Examples
     --------
-    >>> from tempfile import TemporaryDirectory
     >>> choice = reproduction.Choice(("table3",), ("published",), draws=1, angles=(2,), sizes=(10,))
-    >>> with TemporaryDirectory() as folder:
-    ...     run = reproduction.prepare(folder, choice, None)
+    >>> run = reproduction.prepare("reproduction", choice, None)
     >>> run.done, run.total
     (0, 3)
     """
@@ -407,13 +399,11 @@ class Run:
 
     Examples
     --------
-    >>> from tempfile import TemporaryDirectory
     >>> choice = reproduction.Choice(("table3",), ("published",), draws=1, angles=(2,), sizes=(10,))
-    >>> with TemporaryDirectory() as folder:
-    ...     run = reproduction.prepare(folder, choice, None)
-    ...     run.measure()
-    ...     print(run.summarise().missing, reproduction.prepare(folder, choice, None).done)
-    0 3
+    >>> run = reproduction.prepare("reproduction", choice, None)
+    >>> run.measure()
+    >>> run.summarise().missing, reproduction.prepare("reproduction", choice, None).done
+    (0, 3)
     """
 
     def __init__(self, choice: Choice, mnist: datasets.Mnist | None, folder: Path) -> None:
@@ -429,12 +419,16 @@ class Run:
             self.setup |= networks.find_versions()
         self.tasks = read_tasks(choice.data, choice.seed) if "omniglot" in choice.parts else []
         if self.tasks:
-            self.setup |= dict(zip(omniglot.REQUIREMENTS, (hash_module(omniglot.__name__), digest_tasks(self.tasks))))
+            sources, tasks = omniglot.REQUIREMENTS
+            self.setup |= {sources: hash_module(omniglot.__name__), tasks: digest_tasks(self.tasks)}
         if study := self._glyph_study:
+            sources, settings, fonts = glyph_study.REQUIREMENTS
             numbers = f"{study.n_characters} characters, {study.n_queries} queries, {study.refined} refined"
-            fonts = digest_fonts([study.font, study.query_font])
-            described = hash_module(glyph_study.__name__), f"{numbers}, {study.size} pixels, seed {study.seed}", fonts
-            self.setup |= dict(zip(glyph_study.REQUIREMENTS, described))
+            self.setup |= {
+                sources: hash_module(glyph_study.__name__),
+                settings: f"{numbers}, {study.size} pixels, seed {study.seed}",
+                fonts: digest_fonts([study.font, study.query_font]),
+            }
         self.store = RunStore(folder, self.setup)
         chosen: dict[str, Any] = {"angles": choice.angles, "sizes": choice.sizes, "mnist": mnist}
         tables = [table for name, table in TABLES.items() if name in choice.parts]
@@ -492,12 +486,10 @@ class Run:
 
         Examples
         --------
-        >>> from tempfile import TemporaryDirectory
-        >>> choice = reproduction.Choice(("table3",), ("published",), draws=1, angles=(2,), sizes=(10,))
-        >>> with TemporaryDirectory() as folder:
-        ...     run = reproduction.prepare(folder, choice, None)
-        ...     run.measure(n_jobs=1)
-        ...     print(len(run.summarise().cells))
+        With the run in the example of `Run`:
+
+        >>> run.measure(n_jobs=1)  # everything was measured before
+        >>> len(run.summarise().cells)
         3
         """
         import scipy.linalg  # noqa: F401  # loads its own BLAS, which can be limited only once it is loaded
@@ -543,23 +535,23 @@ class Run:
 
     def _measure_studies(self, n_jobs: int | None, on_progress: OnProgress | None) -> None:
         """Measure the studies that have no random draws, method by method."""
-        study, missing, before = self._glyph_study, self._list_missing_methods("glyphs"), time.perf_counter()
-        drawn = draw_glyphs(study) if study and missing else None
         measured: Iterator[Figures]
-        if study and drawn:
+        study, missing = self._glyph_study, self._list_missing_methods("glyphs")
+        if study and missing:
+            drawn = draw_glyphs(study)
             measured = (measure_glyphs(study, drawn, m, n_jobs=n_jobs, on_progress=on_progress) for m in missing)
-            before = self._keep_figures("glyphs", measured, before)
+            self._keep_figures("glyphs", measured)
         missing = self._list_missing_methods("omniglot")
         measured = (measure_one_shot(self.tasks, m, n_jobs=n_jobs, on_progress=on_progress) for m in missing)
-        self._keep_figures("omniglot", measured, before)
+        self._keep_figures("omniglot", measured)
 
-    def _keep_figures(self, part: str, measured: Iterator[Figures], began: float) -> float:
-        """Add figures to the store; return the time at which they are all there."""
+    def _keep_figures(self, part: str, measured: Iterator[Figures]) -> None:
+        """Add figures to the store, with the time that each took."""
+        began = time.perf_counter()
         for figures in measured:
             now = time.perf_counter()
             self.store.add_figures(part, figures, now - began)
             began = now
-        return began
 
     def _list_tasks(self) -> list[tuple[int, list[Cell]]]:
         """List draws and cells of one table and protocol, the first draw of all tables first.
@@ -590,14 +582,9 @@ class Run:
 
         Examples
         --------
-        >>> from tempfile import TemporaryDirectory
-        >>> choice = reproduction.Choice(("table3",), ("published",), draws=1, angles=(2,), sizes=(10,))
-        >>> with TemporaryDirectory() as folder:
-        ...     run = reproduction.prepare(folder, choice, None)
-        ...     print(run.summarise().missing)
-        ...     run.measure()
-        ...     print(run.summarise().missing)
-        3
+        With the run in the example of `Run`:
+
+        >>> run.summarise().missing
         0
         """
         seconds: dict[str, float] = {}

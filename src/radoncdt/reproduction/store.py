@@ -12,13 +12,15 @@ import ast
 import hashlib
 import json
 import platform
+import sys
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from importlib.metadata import version
+from math import isfinite
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_type_hints
 
 import radoncdt
 from radoncdt import _kernels, datasets
@@ -56,6 +58,7 @@ _FIGURES: dict[str, tuple[type[Figures], Sequence[str]]] = {
     "glyphs": (GlyphFigures, glyph_study.REQUIREMENTS),
     "omniglot": (OneShotFigures, omniglot.REQUIREMENTS),
 }  # types of figures by the key of a line, and the entries of the set-up on which they depend
+_SHARES = {"first", "ten", "accuracy"}  # fields of figures that lie between 0 and 1
 _LIBRARIES = ("numpy", "scipy", "scikit-learn")
 _OPTIONAL = {
     *("digits", "fonts", *baselines.LIBRARIES.values()),
@@ -192,12 +195,12 @@ class RunStore:
                     measurand, draw = _KINDS[kind](**record[kind]), int(record["draw"])
                     found = _read_measurement(measurand, record)
                     if found and record["setup"] == self._hash_setup(measurand.requirements)[0]:
-                        self._runs[measurand, draw] = found, float(record["seconds"])
+                        self._runs[measurand, draw] = found, _read_seconds(record)
                 for part in _FIGURES.keys() & record.keys():
                     kind, requirements = _FIGURES[part]
-                    if record["setup"] == self._hash_setup(requirements)[0]:
-                        figures = kind(**record[part])
-                        self._figures[part, figures.method] = figures, float(record["seconds"])
+                    figures = kind(**record[part])
+                    if _are_valid(figures) and record["setup"] == self._hash_setup(requirements)[0]:
+                        self._figures[part, figures.method] = figures, _read_seconds(record)
             except (ValueError, TypeError, KeyError):
                 continue
         if text.strip() and not self._known and not '{"setup": '.startswith(text[:10]):
@@ -222,22 +225,24 @@ class RunStore:
         """Keep a measurement, and the time that it took."""
         (kind,) = (name for name, type_ in _KINDS.items() if isinstance(measurand, type_))
         record = {kind: asdict(measurand), "draw": draw, **measurement._asdict()}
-        self._write(record, measurand.requirements, seconds)
-        self._runs[measurand, draw] = measurement, seconds
+        with self._lock:
+            self._write(record, measurand.requirements, seconds)
+            self._runs[measurand, draw] = measurement, seconds
 
     def add_figures(self, part: str, figures: Figures, seconds: float) -> None:
         """Keep the figures of one method in a study, and the time that they took."""
-        self._write({part: asdict(figures)}, _FIGURES[part][1], seconds)
-        self._figures[part, figures.method] = figures, seconds
+        with self._lock:
+            self._write({part: asdict(figures)}, _FIGURES[part][1], seconds)
+            self._figures[part, figures.method] = figures, seconds
 
     def _write(self, record: Mapping[str, Any], requirements: Collection[str], seconds: float) -> None:
+        """Append a record to the file, below its set-up; the caller holds the lock."""
         key, setup = self._hash_setup(requirements)
         lines = [json.dumps({"setup": key, **record, "seconds": round(seconds, 4)})]
-        with self._lock:
-            if key not in self._known:
-                lines.insert(0, json.dumps({"setup": key, "is": setup}))
-            self._append("".join(f"{line}\n" for line in lines))
-            self._known.add(key)
+        if key not in self._known:
+            lines.insert(0, json.dumps({"setup": key, "is": setup}))
+        self._append("".join(f"{line}\n" for line in lines))
+        self._known.add(key)
 
     def read_figures(self, part: str, methods: Sequence[str]) -> dict[str, tuple[Figures, float]]:
         """Return the figures of those methods that are done, with the time that each took."""
@@ -262,3 +267,24 @@ def _read_measurement(measurand: Measurand, record: Mapping[str, Any]) -> Measur
     shares = accuracies if ties is None else [*accuracies, ties]
     is_valid = len(accuracies) == measurand.n_accuracies and all(0 <= share <= 1 for share in shares)
     return Measurement(accuracies, ties) if is_valid else None
+
+
+def _are_valid(figures: Figures) -> bool:
+    """Return whether the fields of figures have the right types, and numbers are in range."""
+    for name, kind in get_type_hints(type(figures)).items():
+        value = getattr(figures, name)
+        if isinstance(value, bool) or not isinstance(value, (int, float) if kind is float else kind):
+            return False
+        if isinstance(value, (int, float)):
+            largest = 1 if name in _SHARES else sys.float_info.max
+            if not 0 <= value <= largest:
+                return False
+    return True
+
+
+def _read_seconds(record: Mapping[str, Any]) -> float:
+    """Read the time of a line; raise ValueError if it cannot be one."""
+    seconds = float(record["seconds"])
+    if not (isfinite(seconds) and seconds >= 0):
+        raise ValueError(f"a measurement took {seconds} seconds")
+    return seconds

@@ -8,6 +8,7 @@ import pytest
 from radoncdt import datasets, reproduction
 from radoncdt.reproduction.recognition import few_shot, networks, sets
 from radoncdt.reproduction.recognition.few_shot import Recognition
+from radoncdt.reproduction.recognition.stopwatch import Stopwatch
 
 WITHOUT_NETWORKS = [method for method in few_shot.METHODS if method not in few_shot._OF_NETWORKS]
 FONTS = datasets.list_fonts(system=False)
@@ -32,7 +33,7 @@ def test_all_methods_are_measured_on_the_same_images(small):
     assert all(0 <= accuracy <= 1 for accuracy in accuracies.values())
     assert all(round(accuracy * 40) == pytest.approx(accuracy * 40) for accuracy in accuracies.values())
     assert accuracies["few-shot"] > max(accuracies["pixels"], accuracies["mnrcdt"])
-    assert all(seconds > 0 for *_, seconds in measured)
+    assert all(seconds >= 0 for *_, seconds in measured)  # the clock of Windows has large steps
 
 
 def test_other_digits_give_other_results(small):
@@ -82,13 +83,22 @@ def test_measurements_depend_on_what_they_use():
     assert set(networks.VARIANTS) == set(networks.N_STEPS) == set(sets.SETS)
 
 
+class FakeStopwatch(Stopwatch):
+    """A stopwatch by which every block takes an hour."""
+
+    def __exit__(self, *_):
+        self.seconds += 3600
+        self.cpu_seconds += 3600
+
+
 def test_the_product_multiplies_the_probabilities(small, monkeypatch):
+    monkeypatch.setattr(few_shot, "Stopwatch", FakeStopwatch)
     draw = sets.draw_set("digits", 0, 0, None, FONTS)
     task = few_shot._Task("digits", few_shot._DrawnImages(draw), 1, 0)
     flat = np.full((40, 10), 0.1)
     task._found["whitened network"], task.seconds["whitened network"] = flat, 2.0
     np.testing.assert_allclose(task.compute("product"), 0.1 * task.compute("few-shot"))
-    assert task.seconds["product"] == pytest.approx(task.seconds["few-shot"] + 2, abs=0.1)
+    assert task.seconds == {"whitened network": 2, "few-shot": 3600, "product": 3600 + 3600 + 2}
 
 
 def test_a_run_is_reported_and_continued(small, tmp_path, monkeypatch):

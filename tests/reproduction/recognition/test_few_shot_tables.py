@@ -74,4 +74,4 @@ def test_only_common_draws_are_compared():
 
 
 def test_only_clear_wins_are_named():
-    assert describe_wins(RECORDS) == ["network: digits with 10 (+0.055 ± 0.005)."]
+    assert describe_wins(RECORDS) == ["network: digits, moderate maps with 10 (+0.055 ± 0.005)."]

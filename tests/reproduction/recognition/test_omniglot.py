@@ -67,7 +67,7 @@ def runs(tmp_path_factory):
             save(folder / f"run{run:02}" / "training" / f"class{k + 1:02}.png", draw_character(10 * run + k, "01"))
             save(folder / f"run{run:02}" / "test" / f"item{item + 1:02}.png", draw_character(10 * run + k, "02"))
             lines.append(f"run{run:02}/test/item{item + 1:02}.png run{run:02}/training/class{k + 1:02}.png\n")
-        (folder / f"run{run:02}" / "class_labels.txt").write_text("".join(lines))
+        (folder / f"run{run:02}" / "class_labels.txt").write_text("".join(lines), encoding="utf-8")
     return folder
 
 
@@ -159,14 +159,14 @@ def test_standard_errors_are_those_of_tasks(background, monkeypatch):
 
 def change_labels(runs, folder, text):
     shutil.copytree(runs, folder)
-    (folder / "run02" / "class_labels.txt").write_text(text)
+    (folder / "run02" / "class_labels.txt").write_text(text, encoding="utf-8")
     return folder
 
 
 def test_incomplete_files_are_refused(runs, background, tmp_path):
     with pytest.raises(ValueError, match=r"`path` must be a folder or a zip file, got '.*none.zip', which does not"):
         read_runs(tmp_path / "none.zip")
-    (tmp_path / "text.zip").write_text("text")
+    (tmp_path / "text.zip").write_text("text", encoding="utf-8")
     with pytest.raises(ValueError, match=r"`path` must be a folder or a zip file, got '.*text.zip'"):
         read_runs(tmp_path / "text.zip")
     with pytest.raises(ValueError, match=r"`path` must contain runs with a file class_labels.txt, got '.*\.zip'"):
@@ -178,7 +178,7 @@ def test_incomplete_files_are_refused(runs, background, tmp_path):
     ):
         read_runs(change_labels(runs, tmp_path / "b", "run02/test/item09.png run02/training/class01.png\n"))
     broken = change_labels(runs, tmp_path / "c", "run02/test/item01.png run02/training/class01.png\n")
-    (broken / "run02" / "test" / "item01.png").write_text("not an image")
+    (broken / "run02" / "test" / "item01.png").write_text("not an image", encoding="utf-8")
     with pytest.raises(ValueError, match=r"must contain images, got .*, where run02/test/item01.png is none"):
         read_runs(broken)
     with pytest.raises(ValueError, match="`paths` must have an alphabet of at least 20 characters"):

@@ -10,6 +10,7 @@ from radoncdt._text import format_count
 __all__ = [
     "METHOD_LABELS",
     "SET_LABELS",
+    "SHORT_SET_LABELS",
     "compare_methods",
     "describe_wins",
     "list_accuracies",
@@ -27,6 +28,14 @@ SET_LABELS = {
     "symbols": "Twelve symbols: any rotation, bent, with specks",
 }
 """The titles of the sets."""
+
+SHORT_SET_LABELS = {
+    "digits": "digits, moderate maps",
+    "turned digits": "digits, any rotation",
+    "capitals": "capitals",
+    "symbols": "symbols with specks",
+}
+"""Short names of the sets."""
 
 METHOD_LABELS = {
     "pixels": "pixels, linear SVM",
@@ -111,11 +120,12 @@ def describe_wins(records: Sequence[Record]) -> list[str]:
     sentences = []
     methods = dict.fromkeys(record["method"] for record in records)
     for method in (method for method in METHOD_LABELS if method in methods and method != "few-shot"):
-        better = [each for each in compare_methods(records, method) if each["difference"] > each["error"]]
-        if better:
-            places = [
-                f"{each['dataset']} with {each['n_train']} ({each['difference']:+.3f} ± {each['error']:.3f})"
-                for each in better
-            ]
-            sentences.append(f"{METHOD_LABELS[method]}: {', '.join(places)}.")
+        places: dict[str, list[str]] = {}
+        for each in compare_methods(records, method):
+            if each["difference"] > each["error"]:
+                gain = f"{each['n_train']} ({each['difference']:+.3f} ± {each['error']:.3f})"
+                places.setdefault(SHORT_SET_LABELS[each["dataset"]], []).append(gain)
+        if places:
+            found = "; ".join(f"{name} with {', '.join(gains)}" for name, gains in places.items())
+            sentences.append(f"{METHOD_LABELS[method]}: {found}.")
     return sentences

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -529,9 +530,12 @@ class Run:
         self, missing: list[tuple[Recognition, int]], n_jobs: int | None, counter: Counter
     ) -> None:
         measure = few_shot.measure_recognitions(missing, self.choice.seed, self.mnist, self.fonts, n_jobs)
-        for recognition, draw, measurement, seconds in measure:
-            self.store.add(recognition, draw, measurement, seconds)
-            counter.advance(_estimate_cost(recognition), f"few-shot, {recognition.dataset}, draw {draw + 1}")
+        with warnings.catch_warnings():
+            # joblib replaces workers that have grown, such as after training a network
+            warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
+            for recognition, draw, measurement, seconds in measure:
+                self.store.add(recognition, draw, measurement, seconds)
+                counter.advance(_estimate_cost(recognition), f"few-shot, {recognition.dataset}, draw {draw + 1}")
 
     def _measure_studies(self, n_jobs: int | None, on_progress: OnProgress | None) -> None:
         """Measure the studies that have no random draws, method by method."""

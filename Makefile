@@ -51,9 +51,13 @@ picture: .venv/plot/ready
 	.venv/plot/bin/python examples/recognise_shapes.py --picture docs/pictures/recognise_shapes.png
 	.venv/plot/bin/python examples/pictures.py docs/pictures
 
-# the documentation, in docs/_build/html
+# the documentation, in docs/_build/html; Sphinx repeats no warnings about unchanged pages, so a failed build starts again
 docs: .venv/docs/ready
+	test -e docs/_build/passed || rm -rf docs/_build docs/gallery docs/reference/api
+	rm -f docs/_build/passed
 	.venv/docs/bin/sphinx-build --fail-on-warning --keep-going docs docs/_build/html
+	.venv/docs/bin/python tools/check_site.py docs/_build/html
+	touch docs/_build/passed
 
 # the wheel for this machine, or the wheels for all platforms, in dist/; ziglang compiles them, also for older systems
 wheel: .venv/build/ready

@@ -91,7 +91,7 @@ def state_recognition_in_large(figures: Figures) -> str:
         for kind in ("drawing", "photograph")
     )
     return (
-        "In the catalogue of 100,000 marks of [Large collections](../howto/large-collections.md), drawn at 128\n"
+        "In the catalogue of 100,000 marks of [Search large collections](../howto/large-collections.md), drawn at 128\n"
         f"pixels, the share of queries whose mark is ranked first is {drawings} for {N_LARGE_QUERIES} drawings and\n"
         f"{photographs} for {N_LARGE_QUERIES} photographs."
     )

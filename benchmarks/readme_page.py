@@ -41,7 +41,7 @@ def _claim_speed(results: dict[str, Any]) -> list[str]:
         f"{max(ratios):.0f} times as fast as with {', '.join(USUAL[:-1])} or {USUAL[-1]}, and {dense[2]:.1f} and "
         f"{drawing[2]:.1f} times as fast as with the fastest other library, "
         f"{' and '.join(dict.fromkeys((dense[1], drawing[1])))}",
-        "[comparison](docs/results/benchmarks.md), `make bench`",
+        "[Comparison with other libraries](docs/results/benchmarks.md), `make bench`",
     ]
 
 
@@ -52,7 +52,7 @@ def _claim_digits(records: list[dict[str, Any]]) -> list[str]:
         "Ten handwritten digits under random affine maps, accuracy",
         f"{ours[0]} from one example of each, {ours[1]} from five, {ours[2]} from fifty; the paper's features: "
         f"{paper[0]}, {paper[1]}, {paper[2]}",
-        "[recognition](docs/results/recognition.md), `radoncdt reproduce few-shot`",
+        "[Recognition from few examples](docs/results/recognition.md), `radoncdt reproduce few-shot`",
     ]
 
 
@@ -67,7 +67,7 @@ def _claim_glyphs(records: list[dict[str, Any]]) -> list[str]:
         f"{' and '.join(faces)}",
         f"found first by `AffineNeighbors(refine=100, frame_size=56)` in {first['refined']} of the cases, with even "
         f"ink in {first['even refined']}; with the paper's features in {first['mnrcdt']}",
-        "[recognition](docs/results/recognition.md), `radoncdt reproduce glyphs`",
+        "[Recognition from few examples](docs/results/recognition.md), `radoncdt reproduce glyphs`",
     ]
 
 
@@ -81,7 +81,7 @@ def _claim_search(figures: catalogue_page.Figures) -> list[str]:
         "One synthetic watermark among 100,000",
         f"ranked first for {first['drawing']:.0%} of drawings, in {seconds['drawing']:.2f} s, and for "
         f"{first['photograph']:.0%} of synthetic photographs, in {seconds['photograph']:.2f} s",
-        "[catalogues](docs/results/catalogues.md), `python -m benchmarks catalogue`",
+        "[Catalogues of watermarks](docs/results/catalogues.md), `python -m benchmarks catalogue`",
     ]
 
 
@@ -90,7 +90,7 @@ _KINDS = ("drawing", "photograph")
 
 def insert_claims(text: str) -> str:
     """Replace the table in the text of the README."""
-    return replace_between(text, *MARKS, make_table(["what", "measured", "where and how"], list_claims()))
+    return replace_between(text, *MARKS, make_table(["task", "result", "source and command"], list_claims()))
 
 
 def main(arguments: Sequence[str]) -> int:

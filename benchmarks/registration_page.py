@@ -90,8 +90,8 @@ def tabulate_accuracy(figures: Figures) -> str:
             cells.append(" / ".join(f"{error:.3f}" if error < 9.9995 else f"{error:.1f}" for error in errors))
             near.append(f"{find(figures, f'{name}: share within {NEAR} pixel {when} refinement'):.2f}")
         worse = figures[f"{name}: share whose error grows by more than {WORSE} pixels"]
-        rows.append([name, *cells, " / ".join(near), f"{worse:.2f}"])
-    statistics = "median / 90 % / most"
+        rows.append([name.replace(", by ", ", "), *cells, " / ".join(near), f"{worse:.2f}"])
+    statistics = "median / 90 % / maximum"
     shares = [f"within {NEAR} pixel, before / after", f"worse by more than {WORSE}"]
     return make_table(["drawing and copy", f"before: {statistics}", f"after: {statistics}", *shares], rows)
 

@@ -26,14 +26,16 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "api_links",
     "command_line",
 ]
 exclude_patterns = ["_build", "extensions", "pictures", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.zip"]
 nitpicky = True
 default_role = "autolink"
+smartquotes = False  # "auto" and --option are to be copied as they are
 templates_path = ["templates"]
 
-myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath", "fieldlist"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 myst_fence_as_directive = ["math"]
 
@@ -57,6 +59,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "copyfile_regex": r".*\.rst",
     "min_reported_time": 10,
+    "write_computation_times": False,
 }
 
 html_theme = "pydata_sphinx_theme"
@@ -64,6 +67,7 @@ html_title = "radoncdt"
 html_static_path = ["static"]
 html_css_files = ["radoncdt.css"]
 html_show_sourcelink = False
+html_search_scorer = str(HERE / "extensions" / "search_scorer.js")
 html_theme_options = {
     "navbar_align": "left",
     "show_toc_level": 2,

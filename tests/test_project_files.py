@@ -127,7 +127,14 @@ def test_hooks_use_the_environment_of_the_project():
 
 def test_everything_in_the_source_distribution_exists():
     for name in PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]:
-        assert (ROOT / name).exists(), name
+        assert name.startswith("/"), f"without a slash, {name} would match in every folder"
+        assert (ROOT / name[1:]).exists(), name
+
+
+def test_the_table_of_extras_is_complete():
+    table = (ROOT / "docs" / "start" / "install.md").read_text("utf-8").partition("## Extras")[2].partition("##")[0]
+    listed = [name for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)]
+    assert sorted(listed) == sorted(EXTRAS)
 
 
 def test_the_versions_of_test_and_documentation_tools_are_pinned():

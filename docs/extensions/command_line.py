@@ -2,12 +2,13 @@
 
 import argparse
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from radoncdt.cli import make_parser
+from radoncdt import cli
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -23,15 +24,16 @@ class CommandLine(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         name = self.arguments[0]
-        self.env.note_dependency(__file__)
-        return [self._describe(name, _list_choices(make_parser([name]))[name])]
+        for path in [__file__, *Path(cli.__file__).parent.glob("*.py")]:
+            self.env.note_dependency(str(path))
+        return [self._describe(name, _list_choices(cli.make_parser([name]))[name])]
 
     def _describe(self, name: str, parser: argparse.ArgumentParser) -> nodes.Node:
         section = nodes.section(ids=[nodes.make_id(f"radoncdt {name}")])
         section += nodes.title("", f"radoncdt {name}")
         self.state.document.note_explicit_target(section, section)
         section += nodes.paragraph("", parser.description or "")
-        usage = parser.format_usage().removeprefix("usage: ")
+        usage = _format_usage(parser)
         section += nodes.literal_block(usage, usage, language="none")
         for group in parser._action_groups:
             section += _list_arguments(group)
@@ -40,6 +42,13 @@ class CommandLine(SphinxDirective):
         for action, child in _list_choices(parser).items():
             section += self._describe(f"{name} {action}", child)
         return section
+
+
+def _format_usage(parser: argparse.ArgumentParser) -> str:
+    """Return the usage as a terminal of 80 columns shows it, whatever the terminal of the build is."""
+    formatter = argparse.HelpFormatter(parser.prog, width=80)
+    formatter.add_usage(parser.usage, parser._actions, parser._mutually_exclusive_groups, prefix="")
+    return formatter.format_help()
 
 
 def _list_choices(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:

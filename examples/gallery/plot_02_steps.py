@@ -46,25 +46,17 @@ right.set(xlabel="⟨x, θ⟩ in pixels", ylabel="mass per pixel", title="Two pr
 right.legend(frameon=False)
 
 # %%
-# Quantile functions
-# ------------------
+# Quantile functions and their normalisation
+# ------------------------------------------
 #
 # :func:`radoncdt.rcdt` replaces every projection by its quantile function. At the level t = 0.25 it has the position to
-# the left of which lies a quarter of the mass.
+# the left of which lies a quarter of the mass. :func:`radoncdt.nrcdt` subtracts the mean in each direction and divides
+# by the standard deviation. This removes the position and the size of the shape.
 
-quantiles = radoncdt.rcdt(image, n_angles=180)
 levels = radoncdt.quantile_levels(64)
-print("R-CDT", quantiles.shape)
-
-# %%
-# Normalisation
-# -------------
-#
-# :func:`radoncdt.nrcdt` subtracts the mean in each direction and divides by the standard deviation. This removes the
-# position and the size of the shape.
-
+quantiles = radoncdt.rcdt(image, n_angles=180)
 normalised = radoncdt.nrcdt(image, n_angles=180)
-print(f"standard deviations from {normalised.std(axis=1).min():.2f} to {normalised.std(axis=1).max():.2f}")
+print("R-CDT", quantiles.shape, "NR-CDT", normalised.shape)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 for angle, colour in ((0, "#0072b2"), (60, "#d55e00")):
@@ -81,9 +73,7 @@ left.legend(frameon=False)
 # :func:`radoncdt.max_nrcdt` takes the maximum over the full circle at each level. The result is the mNR-CDT, one number
 # per level. :func:`radoncdt.plot.pipeline` draws all steps in one figure.
 
-curve = radoncdt.max_nrcdt(image)
-print("mNR-CDT", curve.shape)
-
+print("mNR-CDT", radoncdt.max_nrcdt(image).shape)
 figure, axes = plt.subplots(2, 3, figsize=(12, 7), layout="constrained")
 plot.pipeline(image, axes=axes)
 plt.show()

@@ -75,17 +75,4 @@ for (name, values), colour in zip(groups.items(), ("#0072b2", "#d55e00", "#009e7
     ax.hist(values, bins, weights=np.full(len(values), 1 / len(values)), color=colour, alpha=0.7, label=name)
 ax.set(xlabel="distance", ylabel="share of the pairs", title="Distances of marks that are moved by affine maps")
 ax.legend(frameon=False)
-
-# %%
-# Fewer maps
-# ----------
-#
-# Any ellipse is an affine copy of a circle. ``max_aspect`` limits how much more a map may stretch one direction than
-# another, and ``reflections=False`` excludes mirror images. Excluded entries have an infinite distance.
-
-disc = np.hypot(*np.mgrid[-60:61, -60:61]) < 30
-ellipse = radoncdt.push_forward(disc.astype(float), [[2, 0], [0, 1]], shape=(121, 161))
-for limit in (None, 1.5):
-    model = radoncdt.AffineNeighbors(1, max_aspect=limit).fit([disc])
-    print(f"max_aspect={limit}: distance {model.kneighbors([ellipse])[0].item():.3f}")
 plt.show()

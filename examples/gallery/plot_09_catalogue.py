@@ -11,7 +11,7 @@ The same is available on the command line, as ``radoncdt catalogue add`` and ``r
 # Make a catalogue
 # ----------------
 #
-# We write drawings of 80 made-up marks into a temporary folder, with a table of metadata, and add them to a new
+# We write drawings of 80 made-up marks into a temporary folder, and add them to a new
 # :class:`radoncdt.catalogue.Catalogue`.
 
 import io
@@ -30,16 +30,12 @@ folder = tempfile.TemporaryDirectory()
 drawings = Path(folder.name) / "drawings"
 drawings.mkdir()
 marks = datasets.watermarks(80)
-rows = ["file,motif"]
 for k, mark in enumerate(marks):
     Image.fromarray(np.uint8(255 - 255 * mark.image())).save(drawings / f"mark{k:02}.png")
-    rows.append(f"mark{k:02}.png,{mark.motif}")
-table = Path(folder.name) / "marks.csv"
-table.write_text("\n".join(rows))
 
 catalogue = Catalogue(Path(folder.name) / "marks.db", create=True)
-added = catalogue.add(drawings, metadata=table, n_jobs=1)
-print(f"{len(catalogue)} entries; the first one: {catalogue.entries()[0]['motif']}")
+catalogue.add(drawings, n_jobs=1)
+print(f"{len(catalogue)} entries")
 
 # %%
 # Calibrate it
@@ -61,7 +57,7 @@ queries = marks.queries(12, kind="photograph", rng=8)
 photograph, truth = np.uint8(255 * queries.images[2]), queries.marks[2]
 found = catalogue.search(photograph, kind="watermark", top=4)
 for match in found.matches:
-    print(f"{match.rank}. {Path(match.file).name}  score {match.score:.3f}  p {match.p_value:.3f}  {match.metadata}")
+    print(f"{match.rank}. {Path(match.file).name}  score {match.score:.3f}  p {match.p_value:.3f}")
 
 # %%
 # The overlays show the ink of the photograph, moved by the map that was found, in orange over the entry in blue.
@@ -79,16 +75,6 @@ for match, (above, below) in zip(found.matches, axes[:, 1:].T):
     below.set_title(f"score {match.score:.3f}")
 for ax in axes.flat:
     ax.set(xticks=[], yticks=[])
-
-# %%
-# Search among some entries
-# -------------------------
-#
-# ``where`` is a condition on the metadata, in SQL.
-
-motif = marks[truth].motif
-found = catalogue.search(photograph, kind="watermark", top=1, where=f"motif = '{motif}'")
-print(f"best of {found.searched} entries with the motif {motif}: {Path(found.matches[0].file).name}")
 catalogue.close()
 folder.cleanup()
 plt.show()

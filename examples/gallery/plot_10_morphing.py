@@ -40,17 +40,6 @@ for ax, t in zip(axes[0], times):
     ax.set_title(f"t = {t:.1f}")
 
 # %%
-# The mean moves along a line
-# ---------------------------
-#
-# Mass and mean are linear in t, up to the error of the reconstruction. We compare the mean of every image with the line
-# between the means of both ends.
-
-ends = radoncdt.mean([square, triangle])
-line = (1 - times)[:, None] * ends[0] + times[:, None] * ends[1]
-print("largest deviation in pixels:", np.abs(radoncdt.mean(moved) - line).max().round(3))
-
-# %%
 # Two drawings
 # ------------
 #

@@ -19,7 +19,6 @@ import dask.array as da
 import matplotlib.pyplot as plt
 import numpy as np
 from dask import delayed
-from numpy.typing import NDArray
 
 import radoncdt
 from radoncdt import datasets
@@ -27,20 +26,17 @@ from radoncdt import datasets
 symbols = np.stack(list(datasets.templates(size=64, canvas=96, line_width=3).values()))
 labels = np.arange(len(symbols)).repeat(20)
 maps = datasets.AffineDistribution(scale=(0.6, 1.0), rotation=180, shear=15, shift=4)
-drawn: list[int] = []
+drawn = []
 
 
-def draw_block(start: int) -> NDArray[np.float32]:
+def draw_block(start):
     """Draw copies of 40 symbols."""
     drawn.append(start)
     return datasets.random_affine(symbols[labels[start : start + 40]], maps, rng=start)[0]
 
 
-blocks = [
-    da.from_delayed(delayed(draw_block)(start), shape=(40, 96, 96), dtype=np.float32)
-    for start in range(0, len(labels), 40)
-]
-images = da.concatenate(blocks)
+starts = range(0, len(labels), 40)
+images = da.concatenate([da.from_delayed(delayed(draw_block)(s), (40, 96, 96), np.float32) for s in starts])
 print(images)
 
 # %%

@@ -44,7 +44,7 @@ METHODS = {
     "sorted": "sorted, whitened directions",
     "fourier": "Fourier, whitened directions",
     "registered": "registered",
-    "unmirrored": "registered, mirror images told apart",
+    "unmirrored": "registered, mirror images distinguished",
     "robust": "robust, registered",
     "hu": "Hu moments",
     "zernike": "Zernike moments, whitened image",

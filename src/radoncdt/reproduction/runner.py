@@ -76,9 +76,10 @@ class Choice:
     Parameters
     ----------
     parts : str or sequence of str, default "all"
-        Some of `PARTS` and `MORE_PARTS`. "all" stands for all `PARTS`.
+        Some of "table1", "table2", "table3", "table4", "figures" and "variants", for which "all" stands, and of
+        "robustness", "few-shot", "glyphs" and "omniglot", which take long.
     protocols : str or sequence of str, default "both"
-        "published", "independent", or "both"; see `PROTOCOLS`.
+        "published": images share random maps. "independent": every image has its own map. "both" stands for both.
     draws : int, default 10
         Number of random draws of every dataset.
     seed : int, default 0
@@ -230,8 +231,8 @@ class Outcome:
     checks : list
         The rows of Table 1.
     seconds : dict of str to float
-        Time of each step; steps that run in several threads add up to more than the whole run, which is
-        `WHOLE_RUN`.
+        Time of each step; steps that run in several threads add up to more than the whole run, which is "the whole run,
+        by the clock".
     missing : int
         Number of missing measurements: cells in a draw, trials, and methods of a study. Table 1 counts as one.
 
@@ -294,7 +295,7 @@ class Outcome:
         Parameters
         ----------
         dataset : str
-            The set, one of `radoncdt.datasets.FEW_SHOT`.
+            The set: "aff", "elastic", "salt", "all" or "linmnist10".
         varied : {"dots", "amplitude"}, optional
             The parameter of the curve. By default the trials of no curve are selected.
 

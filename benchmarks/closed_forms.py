@@ -95,9 +95,9 @@ CLOSED_FORMS = (
         lambda angles, levels: np.tile(2 * stats.semicircular.ppf(levels), (len(angles), 1)),
         lambda angles: (0.0, 1 / 8),
     ),
-    ClosedForm("square turned by 20°", _square, _square_quantiles, lambda angles: (0.0, 0.2 / np.sqrt(3))),
+    ClosedForm("square rotated by 20°", _square, _square_quantiles, lambda angles: (0.0, 0.2 / np.sqrt(3))),
     ClosedForm(
-        "Gaussian turned by 35°",
+        "Gaussian rotated by 35°",
         _gaussian,
         lambda angles, levels: np.tile(stats.norm.ppf(levels), (len(angles), 1)),
         lambda angles: (0.0, np.hypot(np.cos(angles - LEAN) / 12, np.sin(angles - LEAN) / 24)),

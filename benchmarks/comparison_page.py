@@ -55,7 +55,7 @@ def count_wins(records: list[Record], part: str, figures: dict[str, str]) -> str
                 theirs = min(r[figure] for r in measured)
                 lost.append(f"{name + ', ' if name else ''}{case} ({first[0]}: {theirs:.3g}, ours {ours:.3g})")
     behind = ". In the others, another library has a smaller one: " + "; ".join(lost) if lost else ""
-    return f"in {n - len(lost)} of {n} cases, no library has a smaller figure than ours, up to rounding{behind}."
+    return f"in {n - len(lost)} of {n} cases, no library has a smaller value than ours, up to rounding{behind}."
 
 
 def find_fit(records: list[Record], kind: str, along: str) -> Record:
@@ -105,7 +105,7 @@ def summarise(records: list[Record]) -> str:
             f"- **Speed.** {state_speed(records)}",
             f"- **Speed in float64.** {state_speed(records, dtype='float64')}",
             f"- **Close to a bound.** The projection takes at most {over:.2f} times as long as a plain loop that\n"
-            "  filters the same rows by three taps, adds them to sums of the same size, and does nothing else.",
+            "  only filters the same rows with three taps and adds them to sums of the same size.",
             f"- **Growth.** The time grows as the side to the power {side['exponent']:.2f} and the angles to the\n"
             f"  power {angles['exponent']:.2f} (dense, from the middle of the range on). For drawings of one size it\n"
             "  is a linear function of the rows, columns and runs of ink, with deviations of "
@@ -113,7 +113,7 @@ def summarise(records: list[Record]) -> str:
             f"- **Accuracy.** {capitalise(count_wins(records, 'accuracy', ACCURACY))}",
             "- **Invariance**, in our best form. " + capitalise(count_wins(records, "invariance", {"spread": ""})),
             "- **Many angles.** adrt computes all of its projections at once. For projections of dense images,\n"
-            f"  {state_crossing(records, 'dense', 'projections')} ([figures](#many-angles)).",
+            f"  {state_crossing(records, 'dense', 'projections')} ([Many angles](#many-angles)).",
         ]
     )
 
@@ -172,7 +172,7 @@ def describe_shipped_recognition(records: list[Record]) -> str:
     others = [r for r in select(records, part="recognition", form="as shipped") if r["peer"] != OURS]
     found = [r["accuracy"] for r in others if "accuracy" in r]
     return (
-        "Tuned forms need code that the libraries do not contain. As shipped, the other libraries recognise\n"
+        "The tuned forms need code that the libraries do not contain. As shipped, the other libraries recognise\n"
         f"{min(found):.3f} to {max(found):.3f} of the copies ([table](#recognition))."
     )
 
@@ -200,9 +200,9 @@ def write_speed(records: list[Record]) -> list[str]:
         "## Speed",
         "![Milliseconds per image over its side: dense left, drawings right](../pictures/benchmarks_speed.png)",
         "The tables show milliseconds per image, and their ratio to ours in brackets. Times are medians of seven\n"
-        "interleaved turns, or of three for calls that take more than half a second. The default is 256 × 256 pixels,\n"
-        "128 angles, float32 and one image, of which one is varied at a time. Work that a library does once per size,\n"
-        "such as the matrix of ASTRA, does not count.",
+        "interleaved rounds, or of three for calls that take more than half a second. The default is 256 × 256\n"
+        "pixels, 128 angles, float32 and one image; each table varies one of these.\n"
+        "Work that a library does once per size, such as computing the matrix of ASTRA, is not included.",
         fold("Dense images of 64 × 64 to 1024 × 1024 pixels", tabulate_along("side", "dense", "{0} × {0}")),
         fold("Line drawings of 64 × 64 to 1024 × 1024 pixels", tabulate_along("side", "drawing", "{0} × {0}")),
         fold("Dense images, 16 to 256 angles", tabulate_along("n_angles", "dense", "{} angles")),
@@ -211,11 +211,11 @@ def write_speed(records: list[Record]) -> list[str]:
         fold("Many images in one call, 64 × 64", tabulate_case("{kind}, {batch} images", side=64, batch=64)),
         fold(
             "Projections alone",
-            "Without quantiles and pooling. Ours are the exact masses that `radon` returns.",
+            "Times without quantiles and pooling. Those of radoncdt are for the exact masses that `radon` returns.",
             tabulate_case("{kind}", what="projections"),
         ),
-        fold("Median, fastest and slowest turn", tabulate(select(speed, **MAIN), lambda r: r["kind"], show_spread)),
-        *([fold("What was left out", "\n".join(left_out))] if left_out else []),
+        fold("Median, fastest and slowest round", tabulate(select(speed, **MAIN), lambda r: r["kind"], show_spread)),
+        *([fold("Omitted measurements", "\n".join(left_out))] if left_out else []),
     ]
 
 
@@ -230,8 +230,8 @@ def write_many_angles(records: list[Record]) -> list[str]:
     return [
         "### Many angles",
         "adrt computes the projections along all of its directions at once, 1024 for 256 × 256 pixels, for any\n"
-        "number of angles, and approximates lines by broken ones. Our time grows with the number of angles, so adrt\n"
-        "is faster if there are enough of them. Among the numbers of angles that were measured:",
+        "number of angles, and approximates straight lines by broken ones. The time of radoncdt grows with the number\n"
+        "of angles, so adrt may be faster if there are many. For the measured numbers of angles:",
         list_crossings(records),
         "The tables show milliseconds for 256 × 256 pixels in float32, with the faster form of adrt.",
         *(
@@ -257,9 +257,10 @@ def write_stages(records: list[Record]) -> list[str]:
     ]
     return [
         "### Where the time goes",
-        "Milliseconds of our stages for 256 × 256 pixels and 128 angles, in the fastest turns: reading (copy, box\n"
-        "and runs of the ink, transposed copy, moments), projection, quantiles, pooling (normalisation and\n"
-        "maximum), and Python (arguments). They are differences of measured times, so hundredths are noise.",
+        "The table shows milliseconds of the stages of radoncdt for 256 × 256 pixels and 128 angles, in the fastest\n"
+        "rounds: reading (copy, box and runs of the ink, transposed copy, moments), projection, quantiles, pooling\n"
+        "(normalisation and maximum), and Python (arguments). The values are differences of measured times, so\n"
+        "hundredths are noise.",
         make_table(["", *names, "together", "bound", "projection over bound"], rows),
         "### How the time grows",
         "![Milliseconds over the side, angles, images at once, ink and threads](../pictures/benchmarks_scaling.png)",
@@ -274,30 +275,31 @@ def write_quality(records: list[Record]) -> list[str]:
 
     return [
         "## Memory",
-        "Peak memory for the features of one image, beyond the memory in use before. Work that a library does once\n"
-        "per size is included.",
+        "The table shows the peak memory for the features of one image, in addition to the memory in use before. It\n"
+        "includes work that a library does once per size.",
         fold("Peak memory in MB", tabulate_part(records, "memory", show_least("megabytes", ".1f"))),
         "## Accuracy",
-        "Images of 128 × 128 pixels in float64, 32 angles, levels between 0.02 and 0.98, compared with closed\n"
-        "forms. The mass is that of a projection. PyTransKit and POT do not show projections. Errors of the mass\n"
-        "below 2e-6 are due to rounding (ASTRA uses float32). The smallest figures are in bold.",
+        "The tables compare the results for images of 128 × 128 pixels in float64 with closed forms, for 32 angles\n"
+        "and levels between 0.02 and 0.98. The mass is that of a projection; PyTransKit and POT do not return\n"
+        "projections. Errors of the mass below 2e-6 are due to rounding (ASTRA uses float32). The smallest values\n"
+        "are in bold.",
         *(
             fold(capitalise(title), tabulate_part(records, "accuracy", show_least(figure, ".2g")))
             for figure, title in ACCURACY.items()
         ),
         "## Invariance",
-        "How much the features of a symbol change, relative to the distance to the nearest other symbol, with\n"
-        "256 × 256 pixels and 128 angles. At about 1, symbols are mistaken for others. Changes below 1e-5 are due to\n"
-        "rounding. Copies are what a camera would see: the value of a pixel is the mean over its area.",
+        "The tables show the change of the features of a symbol, divided by the distance to the nearest other symbol,\n"
+        "with 256 × 256 pixels and 128 angles. If this ratio is about 1, symbols are confused. Changes below 1e-5 are\n"
+        "due to rounding. Copies are rendered as by a camera: the value of a pixel is the mean over its area.",
         fold(
             "Root mean square over the symbols and their copies",
             tabulate_part(records, "invariance", show_least("spread", ".2g")),
         ),
         fold("Largest change", tabulate_part(records, "invariance", show_least("largest", ".2g"))),
         "## Recognition",
-        "The nearest of one template per class, 128 × 128 pixels, 32 angles.",
+        "Images of 128 × 128 pixels are assigned to the nearest of one template per class, with 32 angles.",
         fold(
-            "Share of the copies that are recognised, and milliseconds per image in one call for all copies",
+            "Share of recognised copies, and milliseconds per image in one call for all copies",
             tabulate_part(records, "recognition", show_recognition),
         ),
     ]
@@ -308,22 +310,23 @@ def make_page(results: Record) -> str:
     records = results["records"]
     blocks = [
         "# Comparison with other libraries",
-        "How fast, accurate and invariant are the features of radoncdt, compared with those that can be computed with\n"
-        "six other libraries? Features are the mNR-CDT.",
-        "## Main figures",
+        "This page compares the speed, accuracy and invariance of the features of radoncdt with those that can be\n"
+        "computed with six other libraries. The features are the mNR-CDT.",
+        "## Main results",
         tabulate_main_figures(records),
-        "Times are for 256 × 256 pixels and 128 angles in one thread, features included, with their ratio to ours in\n"
-        "brackets. Memory is the peak for a dense image of 512 × 512 pixels. The error is the largest one over four\n"
-        "shapes with closed forms. *Recognised* is the share of affine copies of 12 symbols whose nearest template is\n"
-        "the right one.",
+        "Times are for computing features from 256 × 256 pixels with 128 angles in one thread; their ratio to ours is\n"
+        "in brackets. Memory is the peak for a dense image of 512 × 512 pixels. The error is the largest one over\n"
+        "four shapes with closed forms. *Recognised* is the share of affine copies of 12 symbols\n"
+        "whose nearest template is the right one.",
         describe_shipped_recognition(records),
         summarise(records),
-        "## How it is measured",
-        "`make bench` measures all figures of this page; `python -m benchmarks comparison_page` writes it from\n"
+        "## How the results are measured",
+        "`make bench` measures all results on this page; `python -m benchmarks comparison_page` writes it from\n"
         "`benchmarks/results.json`. `benchmarks/comparison` has one module per part. Each library has a module in\n"
         "`benchmarks/peers` and is used in two forms:",
-        "- *As shipped* follows its documentation, with the simplest code where it computes only projections.\n"
-        "- *Tuned* is the best that we know how to do: masses in bins with edges, exact moments of the image, levels\n"
+        "- *As shipped* follows the documentation of the library, with the simplest additional code if the library\n"
+        "  computes only projections.\n"
+        "- *Tuned* is the best form that we know: masses in bins with edges, exact moments of the image, levels\n"
         "  without the ends, and the full circle.",
         describe_setups(results),
         *write_speed(records),

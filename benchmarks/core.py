@@ -62,7 +62,7 @@ def measure_closed_forms() -> Iterator[Row]:
     n = 128
     angles, levels = radoncdt.equispaced_angles(32), radoncdt.quantile_levels(64)
     inside = (levels > 0.01) & (levels < 0.99)
-    limits = {"disc": 0.005, "square turned by 20°": 0.010, "Gaussian turned by 35°": 0.010}
+    limits = {"disc": 0.005, "square rotated by 20°": 0.010, "Gaussian rotated by 35°": 0.010}
     for form in CLOSED_FORMS:
         truth = form.nrcdt(angles, levels)
         for dtype in (np.float32, np.float64):

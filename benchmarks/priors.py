@@ -5,7 +5,7 @@
 Every task has one example per class. The sets for "upright" are digits and capitals that are rotated by at most 15°,
 and tasks from the background alphabets of Omniglot, if their files are given. Digits and capitals that are rotated by
 at most a radian are measured too, to show where the prior ends, but they are not upright, and nothing is chosen by
-them. The sets for "photograph" are digits, capitals and made-up watermarks with any rotation.
+them. The sets for "photograph" are digits, capitals and synthetic watermarks with any rotation.
 
 Penalties are varied on a grid. To see whether another choice is better, the tasks of every set are divided in two
 halves, those of Omniglot by alphabets. The best penalties of one half are compared with the current ones on the other
@@ -110,7 +110,7 @@ def make_capitals(n: int, maps: AffineDistribution, seed: int) -> list[OneShotTa
 
 
 def make_marks(n: int, seed: int) -> list[OneShotTask]:
-    """Make tasks with made-up watermarks, to be found from bent, moved drawings."""
+    """Make tasks with synthetic watermarks, to be found from bent, moved drawings."""
     tasks = []
     for k in range(n):
         marks = datasets.watermarks(N_MARKS, seed + k)

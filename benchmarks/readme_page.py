@@ -52,7 +52,7 @@ def _claim_digits(records: list[dict[str, Any]]) -> list[str]:
         "Ten handwritten digits under random affine maps, accuracy",
         f"{ours[0]} from one example of each, {ours[1]} from five, {ours[2]} from fifty; the paper's features: "
         f"{paper[0]}, {paper[1]}, {paper[2]}",
-        "[recognition](docs/results/recognition.md), `radoncdt reproduce few-shot`",
+        "[Recognition from few examples](docs/results/recognition.md), `radoncdt reproduce few-shot`",
     ]
 
 
@@ -67,7 +67,7 @@ def _claim_glyphs(records: list[dict[str, Any]]) -> list[str]:
         f"{' and '.join(faces)}",
         f"found first by `AffineNeighbors(refine=100, frame_size=56)` in {first['refined']} of the cases, with even "
         f"ink in {first['even refined']}; with the paper's features in {first['mnrcdt']}",
-        "[recognition](docs/results/recognition.md), `radoncdt reproduce glyphs`",
+        "[Recognition from few examples](docs/results/recognition.md), `radoncdt reproduce glyphs`",
     ]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from benchmarks.priors import RESULTS, make_prior_table
 from benchmarks.report import add_results, make_parser, make_table, replace_between, take_over, write_text
+from benchmarks.training import make_training_table
 from radoncdt import plot
 from radoncdt.reproduction.figures import PLOTTED, draw_few_shot
 from radoncdt.reproduction.recognition.few_shot_tables import (
@@ -66,6 +67,7 @@ PAGES: dict[Path, dict[str, Callable[[Records], str]]] = {
         "glyphs": lambda records: make_table(*list_glyphs(records)),
         "omniglot": lambda records: make_table(*list_one_shot(records)),
         "priors": make_prior_table,
+        "training": make_training_table,
     },
     DOCS / "howto" / "choose-features.md": {"few_shot": make_choice},
 }

@@ -19,7 +19,7 @@ def test_libraries_with_smaller_figures_are_named():
     records = [record("disc", "radoncdt", 0.2), record("disc", "other", 0.1), record("square", "radoncdt", 0.1)]
     said = page.count_wins([*records, record("square", "other", 0.3)], "accuracy", {"error": "largest"})
     assert said == (
-        "in 1 of 2 cases, no library has a smaller figure than ours, up to rounding. In the others, another library "
+        "in 1 of 2 cases, no library has a smaller value than ours, up to rounding. In the others, another library "
         "has a smaller one: largest, disc (other, as shipped: 0.1, ours 0.2)."
     )
 

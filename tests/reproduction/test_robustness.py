@@ -213,7 +213,7 @@ def test_the_summary_compares_with_the_authors(tmp_path, monkeypatch, digits):
     outcome = reproduction.reproduce(tmp_path, CHOICE, mnist=digits, n_jobs=1)
     differences = [abs(s.difference) for s in outcome.trials if s.paper]
     text = (tmp_path / "report.md").read_text(encoding="utf-8").split("## Set-up")[0]
-    assert "Robustness: 3 figures can be compared with the authors'." in text
+    assert "Robustness: 3 results can be compared with the authors'." in text
     assert f"The mean absolute difference is {np.mean(differences):.3f}." in text
     worst = max((s for s in outcome.trials if s.paper), key=lambda s: abs(s.difference))
     assert f"ours {worst.mean:.3f}, theirs {worst.paper.mean:.3f}." in text

@@ -16,7 +16,7 @@ def test_sections_are_those_that_were_measured(report):
     titles = [section.title for section in list_sections(report[1], ["figure2", "accuracy_table3"])]
     assert titles[:3] == ["Summary", "Set-up", "Table 1: affine maps and the Radon transform"]
     assert titles[3:6] == list(labels.TABLES.values())
-    assert titles[6:] == ["What matters in the protocol", "Figures", "Time"]
+    assert titles[6:] == ["The effect of the protocol", "Figures", "Time"]
     alone = replace(report[1], checks=[], cells=[], comparisons=[])
     assert [section.title for section in list_sections(alone, [])] == ["Summary", "Set-up", "Time"]
 
@@ -107,7 +107,7 @@ def test_agreement_needs_two_draws(report):
 
 def test_independent_maps_alone_are_not_compared(report):
     cells = [s for s in report[1].cells if s.measurand.protocol == "independent"]
-    assert "figures compared" not in read_summary(replace(report[1], cells=cells))
+    assert "results compared" not in read_summary(replace(report[1], cells=cells))
 
 
 @pytest.mark.parametrize(("missing", "words"), [(1, "1 measurement missing"), (1200, "1,200 measurements missing")])

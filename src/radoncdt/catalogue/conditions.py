@@ -36,13 +36,13 @@ class ConditionError(ArgumentValueError, CatalogueError):
 
     Examples
     --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from radoncdt.catalogue import Catalogue, ConditionError
-    >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
-    ...     try:
-    ...         catalogue.entries("motive = 'crown'")
-    ...     except ConditionError as error:
-    ...         print(error.argument)
+    With the catalogue in the example of `Catalogue`:
+
+    >>> from radoncdt.catalogue import ConditionError
+    >>> try:
+    ...     catalogue.entries("motive = 'crown'")
+    ... except ConditionError as error:
+    ...     print(error.argument)
     where
     """
 

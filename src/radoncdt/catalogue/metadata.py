@@ -46,17 +46,14 @@ class MetadataError(ValueError):
 
     Examples
     --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from radoncdt.catalogue import Catalogue, MetadataError
-    >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
-    ...     table = Path(folder, "marks.csv")
-    ...     size = table.write_text("file,date\\ncrown.png,old")
-    ...     try:
-    ...         catalogue.update(table)
-    ...     except MetadataError as error:
-    ...         print(str(error).removeprefix(f"{table}, "))
-    line 2: date must be a year, such as 1475, c. 1475, 1475-03-01 or 1470-1480 (the first is stored), got 'old'
+    With the catalogue in the example of `Catalogue`, and a file ``wrong.csv`` that has a date in words:
+
+    >>> from radoncdt.catalogue import MetadataError
+    >>> try:
+    ...     catalogue.update("wrong.csv")
+    ... except MetadataError as error:
+    ...     print(error)
+    wrong.csv, line 2: date must be a year, such as 1475, c. 1475, 1475-03-01 or 1470-1480 (the first is stored), got 'old'
     """
 
 

@@ -129,16 +129,11 @@ class Match(NamedTuple):
 
     Examples
     --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from PIL import Image
-    >>> from radoncdt.catalogue import Catalogue
-    >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
-    ...     for name, symbol in datasets.templates(["shield", "star8"], size=64).items():
-    ...         Image.fromarray(np.uint8(255 * (1 - symbol))).save(f"{folder}/{name}.png")
-    ...     added = catalogue.add(folder)
-    ...     match = catalogue.search(f"{folder}/star8.png").matches[0]
+    With the catalogue in the example of `Catalogue`:
+
+    >>> match = catalogue.search("query.png").matches[0]
     >>> match.rank, match.file, match.p_value
-    (1, 'star8.png', None)
+    (1, 'tracings/star8.png', None)
     """
 
     rank: int
@@ -178,16 +173,11 @@ class SearchResult(NamedTuple):
 
     Examples
     --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from PIL import Image
-    >>> from radoncdt.catalogue import Catalogue
-    >>> with TemporaryDirectory() as folder, Catalogue(f"{folder}/marks.db", create=True) as catalogue:
-    ...     for name, symbol in datasets.templates(["shield", "star8"], size=64).items():
-    ...         Image.fromarray(np.uint8(255 * (1 - symbol))).save(f"{folder}/{name}.png")
-    ...     added = catalogue.add(folder)
-    ...     found = catalogue.search(1 - symbol)
+    With the catalogue in the example of `Catalogue`:
+
+    >>> found = catalogue.search("query.png")
     >>> found.query.name, found.matches[0].file, found.searched, found.calibrated
-    ('image', 'star8.png', 2, False)
+    ('query.png', 'tracings/star8.png', 2, False)
     """
 
     query: Query

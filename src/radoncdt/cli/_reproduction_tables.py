@@ -21,7 +21,7 @@ _CELLS = (
     f"Red and green, in the published protocol: at least {NOTABLE:g} standard errors below and above the paper. "
     "max: the largest of the folds, which is what the paper prints for the R-CDT in Table 4."
 )
-_TRIALS = "\nRobustness: accuracy of the nearest training image, mean over the repetitions; below, the authors' figure."
+_TRIALS = "\nRobustness: accuracy of the nearest training image, mean over the repetitions; below, the authors' result."
 
 _Table = Any  # a table of rich, which is loaded when something is printed
 
@@ -143,7 +143,7 @@ def _make_table1(outcome: Outcome) -> _Table:
 
 
 def _make_variants(outcome: Outcome) -> _Table:
-    table = _make_table("What matters in the protocol", "", "as published", "otherwise", "largest difference", left=3)
+    table = _make_table("The effect of the protocol", "", "as published", "otherwise", "largest difference", left=3)
     for variant, pairs in outcome.comparisons:
         if pairs:
             worst, other = max(pairs, key=lambda pair: abs(pair[1].mean - pair[0].mean))

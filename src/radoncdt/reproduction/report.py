@@ -50,14 +50,10 @@ def write_report(run: Run) -> Outcome:
 
     Examples
     --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> choice = reproduction.Choice(("table3",), ("published",), draws=1, angles=(2,), sizes=(10,))
-    >>> with TemporaryDirectory() as folder:
-    ...     run = reproduction.prepare(folder, choice, None)
-    ...     run.measure()
-    ...     outcome = reproduction.write_report(run)
-    ...     print(sorted(path.name for path in Path(folder).glob("table*")))
+    With the run in the example of `Run`:
+
+    >>> outcome = reproduction.write_report(run)
+    >>> sorted(path.name for path in run.folder.glob("table*"))
     ['table3.csv', 'table3.json']
     """
     outcome = run.summarise()

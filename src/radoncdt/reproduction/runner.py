@@ -241,12 +241,11 @@ class Outcome:
 
     Examples
     --------
-    >>> from tempfile import TemporaryDirectory
-    >>> choice = reproduction.Choice(("table3",), ("published",), draws=1, angles=(2,), sizes=(10,))
-    >>> with TemporaryDirectory() as folder:
-    ...     outcome = reproduction.prepare(folder, choice, None).summarise()
-    >>> outcome.cells, outcome.missing
-    ([], 3)
+    With the run in the example of `Run`:
+
+    >>> outcome = run.summarise()
+    >>> len(outcome.cells), outcome.missing
+    (3, 0)
     """
 
     choice: Choice
@@ -280,12 +279,9 @@ class Outcome:
 
         Examples
         --------
-        >>> from tempfile import TemporaryDirectory
-        >>> choice = reproduction.Choice(("table3",), ("published",), draws=1, angles=(2,), sizes=(10,))
-        >>> with TemporaryDirectory() as folder:
-        ...     run = reproduction.prepare(folder, choice, None)
-        ...     run.measure()
-        ...     outcome = run.summarise()
+        With the run in the example of `Run`:
+
+        >>> outcome = run.summarise()
         >>> len(outcome.select_cells("table3")), len(outcome.select_cells("table3", "independent"))
         (3, 0)
         """
@@ -308,10 +304,9 @@ class Outcome:
 
         Examples
         --------
-        >>> from tempfile import TemporaryDirectory
-        >>> with TemporaryDirectory() as folder:
-        ...     outcome = reproduction.prepare(folder, reproduction.Choice("table3"), None).summarise()
-        >>> outcome.select_trials("salt")  # the robustness study was not chosen
+        With the run in the example of `Run`:
+
+        >>> run.summarise().select_trials("salt")  # the robustness study was not chosen
         []
         """
         return [s for s in self.trials if (s.measurand.dataset, s.measurand.varied) == (dataset, varied)]
@@ -326,12 +321,11 @@ class Outcome:
 
         Examples
         --------
-        >>> from tempfile import TemporaryDirectory
-        >>> with TemporaryDirectory() as folder:
-        ...     outcome = reproduction.prepare(folder, reproduction.Choice("table3"), None).summarise()
-        >>> described = outcome.describe()
+        With the run in the example of `Run`:
+
+        >>> described = run.summarise().describe()
         >>> described["parts"], described["draws"], described["seed"]
-        (('table3',), 10, 0)
+        (('table3',), 1, 0)
         """
         chosen = {field.name: getattr(self.choice, field.name) for field in fields(self.choice)}
         glyphs = self.choice.glyphs
@@ -370,10 +364,8 @@ def prepare(out: str | os.PathLike[str], choice: Choice, mnist: datasets.Mnist |
 
     Examples
     --------
-    >>> from tempfile import TemporaryDirectory
     >>> choice = reproduction.Choice(("table3",), ("published",), draws=1, angles=(2,), sizes=(10,))
-    >>> with TemporaryDirectory() as folder:
-    ...     run = reproduction.prepare(folder, choice, None)
+    >>> run = reproduction.prepare("reproduction", choice, None)
     >>> run.done, run.total
     (0, 3)
     """
@@ -407,13 +399,11 @@ class Run:
 
     Examples
     --------
-    >>> from tempfile import TemporaryDirectory
     >>> choice = reproduction.Choice(("table3",), ("published",), draws=1, angles=(2,), sizes=(10,))
-    >>> with TemporaryDirectory() as folder:
-    ...     run = reproduction.prepare(folder, choice, None)
-    ...     run.measure()
-    ...     print(run.summarise().missing, reproduction.prepare(folder, choice, None).done)
-    0 3
+    >>> run = reproduction.prepare("reproduction", choice, None)
+    >>> run.measure()
+    >>> run.summarise().missing, reproduction.prepare("reproduction", choice, None).done
+    (0, 3)
     """
 
     def __init__(self, choice: Choice, mnist: datasets.Mnist | None, folder: Path) -> None:
@@ -496,12 +486,10 @@ class Run:
 
         Examples
         --------
-        >>> from tempfile import TemporaryDirectory
-        >>> choice = reproduction.Choice(("table3",), ("published",), draws=1, angles=(2,), sizes=(10,))
-        >>> with TemporaryDirectory() as folder:
-        ...     run = reproduction.prepare(folder, choice, None)
-        ...     run.measure(n_jobs=1)
-        ...     print(len(run.summarise().cells))
+        With the run in the example of `Run`:
+
+        >>> run.measure(n_jobs=1)  # everything was measured before
+        >>> len(run.summarise().cells)
         3
         """
         import scipy.linalg  # noqa: F401  # loads its own BLAS, which can be limited only once it is loaded
@@ -594,14 +582,9 @@ class Run:
 
         Examples
         --------
-        >>> from tempfile import TemporaryDirectory
-        >>> choice = reproduction.Choice(("table3",), ("published",), draws=1, angles=(2,), sizes=(10,))
-        >>> with TemporaryDirectory() as folder:
-        ...     run = reproduction.prepare(folder, choice, None)
-        ...     print(run.summarise().missing)
-        ...     run.measure()
-        ...     print(run.summarise().missing)
-        3
+        With the run in the example of `Run`:
+
+        >>> run.summarise().missing
         0
         """
         seconds: dict[str, float] = {}

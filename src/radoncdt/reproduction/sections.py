@@ -21,12 +21,12 @@ _PAPER = (
     "Classification (SSVM 2025, arXiv 2411.16282), Tables 1 to 4 and Figures 2 to 4."
 )
 _AGREEMENT = (
-    "The figures of the published protocol are compared with the paper's. They agree if they differ by less than "
+    "The results of the published protocol are compared with the paper's. They agree if they differ by less than "
     f"{NOTABLE:g} standard errors, which are defined below."
 )
 _CHANCE = "With {draws}, about {share:.0%} of the differences would be larger by chance even if both measured the same."
 _SINGLE_DRAW = "A single random draw has no standard error, so agreement cannot be judged."
-_DIFFERENCES = "These figures do not agree. Rows are numbers of angles in Table 2 and class sizes in Tables 3 and 4."
+_DIFFERENCES = "These results do not agree. Rows are numbers of angles in Table 2 and class sizes in Tables 3 and 4."
 _TABLE_1 = (
     f"Both sides of every row are compared by their quantile functions in {table1.N_ANGLES} directions at "
     f"{table1.N_LEVELS} levels, for a random point cloud, which moves exactly, and for a drawn symbol, which is "
@@ -36,7 +36,7 @@ _TABLE_1 = (
 _ENTRIES = (
     "The first line of an entry is our accuracy: the mean over {draws} unless another number is given, ± the standard "
     "deviation within a draw (over folds or references, averaged over the draws). Below it are the standard deviation "
-    "between draws, the paper's figure, and the difference, ours minus the paper's, with its size in standard errors. "
+    "between draws, the paper's result, and the difference, ours minus the paper's, with its size in standard errors. "
     "The paper prints one draw, rounded, and ours is a mean. If both measure the same, the variance of the difference "
     "is the variance between draws times 1 + 1/{n}, plus the variance of rounding. If the draws agree exactly, only "
     f"rounding error remains. For the published protocol, differences of at least {NOTABLE:g} standard errors are "
@@ -50,12 +50,12 @@ _TIES = (
 )
 _FOLD_MAXIMUM = (
     "The R-CDT columns of the paper's Table 4 are the largest of the ten folds, not their mean: for class sizes 10, 20 "
-    "and 50 each is a multiple of one over the number of test images. Both are given, and “max of folds” is the one to "
-    "compare."
+    "and 50 each is a multiple of one over the number of test images. The report gives both; compare “max of folds” "
+    "with the paper."
 )
 _VARIANTS = (
-    "Each table compares the same cells with a single change. The random draws are the same, except for the shared "
-    "maps, where other maps are drawn."
+    "Each table compares the same cells with and without a single change. The random draws are the same, except for "
+    "the shared maps, where other maps are drawn."
 )
 _ROBUSTNESS = (
     "Beckmann, Beinert, Bresch: Normalized Radon Cumulative Distribution Transforms for Invariance and Robustness in "
@@ -225,7 +225,7 @@ def _compare_cells(cells: Sequence[Summary[Cell]]) -> list[str | Grid]:
     chance = _SINGLE_DRAW
     if n > 1:  # normal variables differ from the mean of n others by Student's t with n − 1 degrees, in standard errors
         chance = _CHANCE.format(draws=format_count(n, "draw"), share=2 * stdtr(n - 1, -NOTABLE))
-    header = ["", "figures compared", "agree", "ours higher", "ours lower", "largest difference"]
+    header = ["", "results compared", "agree", "ours higher", "ours lower", "largest difference"]
     blocks: list[str | Grid] = [f"{_AGREEMENT} {chance}", Grid(header, counts)]
     if differences:
         blocks += [_DIFFERENCES, Grid(["", "column", "ours", "row: ours (paper)"], differences)]
@@ -237,7 +237,7 @@ def _compare_trials(trials: Sequence[Summary[Trial]]) -> str:
     worst = max(trials, key=lambda s: abs(_subtract_paper(s)))
     trial, average = worst.measurand, sum(abs(_subtract_paper(s)) for s in trials) / len(trials)
     return (
-        f"Robustness: {format_count(len(trials), 'figure')} can be compared with the authors'. The mean absolute "
+        f"Robustness: {format_count(len(trials), 'result')} can be compared with the authors'. The mean absolute "
         f"difference is {average:.3f}. The largest is {_subtract_paper(worst):+z.3f}, for "
         f"{labels.METHODS[trial.method]} on the set {labels.SETS[trial.dataset]} with {trial.n_train} training images "
         f"per class: ours {worst.mean:.3f}, theirs {format_printed(worst.paper)}."
@@ -312,7 +312,7 @@ def _show_variants(outcome: Outcome) -> Section:
         if rows:
             changes = variant.published, variant.otherwise, "difference"
             blocks.append(Grid(["table", "feature", "angles", "class size", "paper", *changes], rows, variant.title))
-    return Section("What matters in the protocol", blocks)
+    return Section("The effect of the protocol", blocks)
 
 
 def _show_robustness(outcome: Outcome, figures: Sequence[str]) -> Section:

@@ -2,8 +2,8 @@
 
     python examples/pictures.py [FOLDER]
 
-The default folder is docs. The script needs matplotlib. The metadata of every picture contain the facts that it shows;
-see `radoncdt.plot.read_facts`.
+The default folder is docs/pictures. The script needs matplotlib. The metadata of every picture contain the facts that
+it shows; see `radoncdt.plot.read_facts`.
 """
 
 import argparse

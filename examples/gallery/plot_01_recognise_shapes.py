@@ -2,10 +2,10 @@
 Recognise shapes from one example
 =================================
 
-One image per class is enough when the images of a class differ by affine maps only.
+One image per class is enough if the images of a class differ only by affine maps.
 
 The max-normalised Radon cumulative distribution transform (mNR-CDT) turns an image into a curve. Shifting, rotating,
-scaling, shearing or mirroring the image does not change the curve. So the nearest curve tells which shape it is.
+scaling, shearing or mirroring the image does not change the curve, so the nearest curve identifies the shape.
 """
 
 # %%
@@ -62,8 +62,8 @@ for name, transform in features.items():
 # The curves
 # ----------
 #
-# The broad line is the curve of the example, and the thin lines belong to its copies. They nearly coincide, whereas
-# the curves of different shapes are apart.
+# The broad line is the curve of the example, and the thin lines are the curves of its copies. These nearly coincide,
+# whereas the curves of different shapes differ clearly.
 
 figure, ax = plt.subplots(figsize=(7, 5), layout="constrained")
 plot.pooled(radoncdt.max_nrcdt(copies), labels, templates=radoncdt.max_nrcdt(templates), template_labels=names, ax=ax)

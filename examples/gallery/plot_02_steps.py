@@ -4,8 +4,8 @@ Every step of the transform
 
 An image becomes a curve in four steps, and each step is one function.
 
-The steps are projections, quantile functions, a normalisation, and a maximum over all directions. We follow one
-drawing through them.
+The steps are projections, quantile functions, a normalisation, and a maximum over all directions. This example applies
+them to one drawing.
 """
 
 # %%
@@ -49,9 +49,9 @@ right.legend(frameon=False)
 # Quantile functions and their normalisation
 # ------------------------------------------
 #
-# :func:`radoncdt.rcdt` replaces every projection by its quantile function. At the level t = 0.25 it has the position to
-# the left of which lies a quarter of the mass. :func:`radoncdt.nrcdt` subtracts the mean in each direction and divides
-# by the standard deviation. This removes the position and the size of the shape.
+# :func:`radoncdt.rcdt` replaces every projection by its quantile function. Its value at the level t = 0.25 is the
+# position to the left of which lies a quarter of the mass. :func:`radoncdt.nrcdt` subtracts the mean in each direction
+# and divides by the standard deviation. This removes the position and the size of the shape.
 
 levels = radoncdt.quantile_levels(64)
 quantiles = radoncdt.rcdt(image, n_angles=180)

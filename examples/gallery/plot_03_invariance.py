@@ -32,8 +32,8 @@ plot.measure(moved, ax=right).set(title="ν, a copy of μ", xlabel="x in pixels"
 # One level, all directions
 # -------------------------
 #
-# We look at one level, t ≈ 0.9, around the full circle. Both curves take the same values in the same order, but at
-# other angles. Their maxima are equal, up to the error of the pixels and of 360 directions.
+# The plots show one level, t ≈ 0.9, around the full circle. Both curves take the same values in the same order, but at
+# different angles. Their maxima are equal, up to the error of the pixels and of 360 directions.
 
 angles = np.deg2rad(np.arange(360))
 levels = radoncdt.quantile_levels(64)
@@ -64,7 +64,7 @@ for ax in (left, right):
 # All levels
 # ----------
 #
-# The same holds for all levels. The maximum does not depend on how densely the directions lie. The mean does, so it
+# The same holds for all levels. The maximum does not depend on the density of the directions. The mean does, so it
 # changes more.
 
 for pool in ("max", "mean"):

@@ -2,7 +2,7 @@ r"""
 Whitening turns affine maps into rotations
 ==========================================
 
-Whitened copies of a shape differ by a rotation or a reflection only, and so do their transforms.
+Whitened copies of a shape differ only by a rotation or a reflection, and so do their transforms.
 
 Let m and Σ be the mean and the covariance of a measure. The whitened measure :math:`\Sigma^{-1/2}(\mu - m)` has mean 0
 and covariance 1. If ν is an affine copy of μ, then the whitened measure of ν is a rotated, or rotated and mirrored,
@@ -59,8 +59,8 @@ axes[0].legend(frameon=False, ncols=3, loc="upper center")
 # Undo the rotation
 # -----------------
 #
-# We try all shifts along the circle, forwards and backwards. At the best one the transforms of the whitened copies
-# agree. Without whitening there is no such shift.
+# We try all shifts along the circle, forwards and backwards. At the best shift, the transforms of the whitened copies
+# agree. Without whitening, no shift makes them agree.
 
 for directions in ("equispaced", "whitened"):
     halves = radoncdt.nrcdt(copies, n_angles=n_angles, directions=directions)

@@ -2,10 +2,10 @@
 Register two images
 ===================
 
-:func:`radoncdt.register` finds the affine map from one image to another without any correspondence of points.
+:func:`radoncdt.register` finds the affine map from one image to another without corresponding points.
 
-Once both images are whitened, only a rotation or a reflection remains. It is where the correlation of the two
-transforms along the circle is largest. The map is then refined on the grey values.
+Once both images are whitened, they differ only by a rotation or a reflection, which maximises the correlation of the
+two transforms along the circle. The map is then refined on the grey values.
 """
 
 # %%
@@ -49,7 +49,7 @@ for ax in axes:
 # Points follow the map
 # ---------------------
 #
-# ``found.apply`` moves points, clouds and images, and ``found.inverse()`` leads back.
+# ``found.apply`` moves points, clouds and images, and ``found.inverse()`` is the map in the opposite direction.
 
 corners = np.array([(-60, 60), (60, 60), (60, -60), (-60, -60)])
 there = found.apply(corners)
@@ -61,8 +61,8 @@ print("there and back:", np.allclose(found.inverse().apply(there), corners))
 # ------------------------------------
 #
 # Specks far from the shape change its mean and its covariance. Robust moments and a trim make the registration
-# insensitive to them. With exact moments the map is wrong. The result says so in ``credible``, and there is a warning,
-# which we silence here.
+# insensitive to them. With exact moments the map is wrong: ``credible`` is false, and ``register`` warns, which we
+# suppress here.
 
 bent = datasets.elastic(fixed[None] / fixed.max(), rng=2, amplitude=(2, 3))
 dirty = datasets.salt(bent, rng=1, dots=(20, 20), diameter=(5, 5))[0]

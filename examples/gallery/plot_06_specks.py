@@ -2,11 +2,11 @@ r"""
 Specks and robust moments
 =========================
 
-A few specks far from a shape spoil its normalisation; robust moments make the features insensitive to them.
+A few specks far from a shape change its normalisation; robust moments make the features insensitive to them.
 
 The NR-CDT subtracts the mean and divides by the standard deviation. Both depend strongly on distant mass. With
 ``moments="robust"``, the location and the scatter of a Student t distribution replace them. These follow affine maps in
-the same way, so the features stay invariant. ``trim`` omits the outermost levels, where the specks are.
+the same way, so the features remain invariant. ``trim`` omits the outermost levels, to which the specks belong.
 """
 
 # %%

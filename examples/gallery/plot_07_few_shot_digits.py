@@ -2,18 +2,18 @@
 Digits from a few examples
 ==========================
 
-A few examples of each digit train a pipeline of scikit-learn and a classifier made for this case.
+A scikit-learn pipeline and a classifier for few examples learn to recognise handwritten digits.
 
-The digits are those of MNIST, and every image is moved by a random affine map of its own. Handwritten digits also
-differ by more than affine maps, so this is harder than the recognition of drawn symbols.
+The digits are those of MNIST, and every image is moved by its own random affine map. Handwritten digits also differ by
+more than affine maps, so this task is harder than the recognition of drawn symbols.
 """
 
 # %%
 # The images
 # ----------
 #
-# :func:`radoncdt.datasets.lin_mnist` moves the first images of each digit. Five examples of each digit train, and
-# twenty others test.
+# :func:`radoncdt.datasets.lin_mnist` moves the first images of each digit. We use five examples of each digit for
+# training and twenty others for testing.
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -2,7 +2,7 @@
 Nearest neighbours up to affine maps
 ====================================
 
-:class:`radoncdt.AffineNeighbors` finds the nearest images, however each of them was moved.
+:class:`radoncdt.AffineNeighbors` finds the nearest images, whatever affine maps moved them.
 
 The distance of two images is that of their transforms along whitened directions, at the best rotation or reflection.
 The search skips entries that cannot be among the nearest, and returns exactly what a comparison with all entries would
@@ -13,8 +13,8 @@ return.
 # A set of marks
 # --------------
 #
-# :func:`radoncdt.datasets.watermarks` makes up marks. Every tenth mark is a near-twin of the one before it: the same
-# drawing with one part moved.
+# :func:`radoncdt.datasets.watermarks` draws synthetic marks. Every tenth mark is a near-twin of the one before it: the
+# same drawing with one part moved.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -56,8 +56,8 @@ figure.suptitle("Queries, and their nearest marks with the distances; the right 
 # How far is far?
 # ---------------
 #
-# The distances of copies, of twins and of unrelated marks are of different sizes. A histogram like this one, of your
-# own images, helps to choose a radius.
+# The distances of copies, of twins and of unrelated marks differ. A histogram like this one for your own images helps
+# to choose a radius.
 
 copies, _ = datasets.random_affine(images, maps, rng=2)
 table = radoncdt.affine_distances(copies, images)

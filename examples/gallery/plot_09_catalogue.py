@@ -2,16 +2,16 @@
 A catalogue of watermarks
 =========================
 
-A catalogue keeps drawings of marks in one file, and finds the mark of a photograph among them.
+A catalogue stores drawings of marks in one file and finds the drawing that matches a photograph.
 
-The same is available on the command line, as ``radoncdt catalogue add`` and ``radoncdt search``.
+The commands ``radoncdt catalogue add`` and ``radoncdt search`` do the same.
 """
 
 # %%
 # Make a catalogue
 # ----------------
 #
-# We write drawings of 80 made-up marks into a temporary folder, and add them to a new
+# We write drawings of 80 synthetic marks into a temporary folder, and add them to a new
 # :class:`radoncdt.catalogue.Catalogue`.
 
 import io

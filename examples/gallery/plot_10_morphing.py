@@ -2,9 +2,9 @@
 Transport morphing
 ==================
 
-:func:`radoncdt.interpolate` moves one image into another, instead of fading one out and the other in.
+:func:`radoncdt.interpolate` transforms one image into another by moving its mass instead of cross-fading.
 
-It interpolates the quantile functions of all projections, and returns to an image by filtered back projection. In each
+It interpolates the quantile functions of all projections and computes the image by filtered back projection. In each
 direction, this is the geodesic of optimal transport on the line.
 """
 
@@ -43,8 +43,8 @@ for ax, t in zip(axes[0], times):
 # Two drawings
 # ------------
 #
-# The morphing does not know the parts of a drawing. It treats every direction by itself, so thin lines of two different
-# drawings are blurred on the way.
+# The interpolation does not match the parts of a drawing. It treats every direction separately, so thin lines of two
+# different drawings are blurred in between.
 
 symbols = datasets.templates(["shield-circle", "square-star8"], size=128, canvas=136, line_width=5)
 drawings = radoncdt.interpolate(*symbols.values(), times)

@@ -2,11 +2,11 @@
 Reproduce a table of the paper
 ==============================
 
-The tables and figures of the paper can be measured again, and compared with the printed figures.
+radoncdt can repeat the experiments of the paper and compare the results with the printed ones.
 
-:func:`radoncdt.reproduction.reproduce` does the same as the command ``radoncdt reproduce``: it measures, and writes a
-report. Here we take few random draws and the smaller class sizes, which takes some seconds. The pages on the results
-have all tables.
+:func:`radoncdt.reproduction.reproduce` does the same as the command ``radoncdt reproduce``: it repeats measurements and
+writes a report. This example uses few random draws and the smaller class sizes, which takes a few seconds. The pages on
+the results have all tables.
 """
 
 # %%
@@ -30,10 +30,10 @@ with tempfile.TemporaryDirectory() as folder:
     outcome = reproduction.reproduce(folder, choice)
 
 # %%
-# Our figures and the printed ones
+# Our results and the printed ones
 # --------------------------------
 #
-# Every cell of the table has the mean over our draws and the figure of the paper.
+# Every row has the mean over our draws and the result of the paper.
 
 names = {"euclidean": "pixels", "rcdt": "R-CDT", "mnrcdt": "mNR-CDT"}
 cells = [summary for summary in outcome.select_cells("table4") if summary.measurand.variant is None]
@@ -48,7 +48,7 @@ for summary in cells:
 # ----------------------
 #
 # The bars are our means. Their whiskers are the standard deviation over the accuracies of a draw, averaged over the
-# draws. The crosses are the figures of the paper, with the standard deviations that it states.
+# draws. The crosses are the results of the paper, with the standard deviations that it states.
 
 sizes = sorted({summary.measurand.class_size for summary in cells})
 shown = [("euclidean", None, "#999999"), ("rcdt", 32, "#e69f00"), ("mnrcdt", 32, "#0072b2")]

@@ -4,16 +4,16 @@ Lazy features with Dask
 
 Transforms of a Dask array are lazy: they are computed block by block, when their values are needed.
 
-So images that do not fit into memory, or that lie on the computers of a cluster, have features in the same way as a
-NumPy array has them.
+Therefore the transforms also work for images that do not fit into memory or that are distributed over the machines of
+a cluster.
 """
 
 # %%
 # A lazy collection
 # -----------------
 #
-# Every block of this array is made by a function, as it would be read from files. A list keeps track of the blocks that
-# are drawn. Nothing is drawn yet.
+# A function draws every block of this array; in practice, it would read the block from files. A list keeps track of the
+# blocks that are drawn. So far, none is drawn.
 
 import dask.array as da
 import matplotlib.pyplot as plt

@@ -2,15 +2,15 @@
 Pools compared
 ==============
 
-The maximum keeps one number per level; other pools over the circle keep more and tell more shapes apart.
+The maximum keeps one number per level; other pools over the circle keep more and distinguish more shapes.
 
 Along whitened directions, an affine map only rotates or reverses the circle. Every functional that ignores where the
 circle begins and which way it runs is then invariant.
 """
 
 # %%
-# What a pool sees
-# ----------------
+# From the circle to features
+# ---------------------------
 #
 # At one level, the transform is a function on the circle. The maximum keeps its largest value, the pool "sorted" its
 # order statistics, and the pool "fourier" the magnitudes of its lowest frequencies.
@@ -67,10 +67,10 @@ ax.minorticks_off()
 ax.legend(frameon=False)
 
 # %%
-# How much they tell
-# ------------------
+# How well they classify
+# ----------------------
 #
-# The nearest neighbour classifies ten handwritten digits, with ten examples of each.
+# A nearest-neighbour classifier recognises ten handwritten digits, with ten examples of each.
 
 train = np.tile(np.arange(30) < 10, 10)
 for pool in styles:

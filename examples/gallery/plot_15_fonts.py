@@ -2,9 +2,9 @@
 Find characters of one font in another
 ======================================
 
-One example of each letter, in one font, is enough to recognise most letters of other fonts.
+One example of each letter in one font is enough to recognise most letters of other fonts.
 
-Letters of two fonts differ by more than affine maps: strokes are broader, or have serifs.
+The letters of two fonts differ by more than affine maps, for example in the width of strokes and in serifs.
 :class:`radoncdt.FewShotClassifier` allows for small distortions after the registration.
 """
 
@@ -43,8 +43,8 @@ for name, row in zip(glyphs, axes):
 # Recognise them
 # --------------
 #
-# The first font trains. Letters are upright, and ``prior="upright"`` says so: maps that rotate or stretch have a
-# penalty.
+# The classifier learns from the first font. Letters are upright, so we pass ``prior="upright"``, which penalises maps
+# that rotate or stretch.
 
 models = {"any map": radoncdt.FewShotClassifier(), "upright": radoncdt.FewShotClassifier(prior="upright")}
 figure, ax = plt.subplots(figsize=(8, 3.8), layout="constrained")
@@ -63,11 +63,11 @@ ax.invert_yaxis()
 ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.4, -0.15), ncols=2)
 
 # %%
-# Why?
-# ----
+# Why letters are confused
+# ------------------------
 #
-# The overlays show letters of one font, in orange, over the examples that decided, in blue. If any map is allowed, N is
-# a rotated and sheared Z.
+# The overlays show letters of one font, in orange, over the examples that decided, in blue. If all maps are allowed, N
+# is a rotated and sheared Z.
 
 figure, axes = plt.subplots(2, 5, figsize=(10, 5), layout="constrained")
 for (title, model), row in zip(models.items(), axes):

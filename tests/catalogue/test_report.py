@@ -104,7 +104,7 @@ def test_a_page_of_one_search_has_no_summary(searched):
 def test_a_search_without_matches_says_why(searched):
     catalogue, results = searched
     empty = results[0]._replace(matches=(), thumbnails={})
-    assert "No plausible map leads to any of them." in report.html(catalogue, [empty])
+    assert "No plausible map reaches any of them." in report.html(catalogue, [empty])
     text = Page(report.html(catalogue, [empty._replace(searched=0), results[1]])).text
     assert "No entry satisfies the conditions." in text
     assert "no match" in text

@@ -181,7 +181,7 @@ def test_images_without_a_plausible_map_have_no_class(folder, capsys):
     options = ("--method", "neighbors", "--max-aspect", 1, "--copy-to", "sorted", "--report", "r.html")
     assert run("classify", "train", "wide.png", *options) == 0
     out = capsys.readouterr().out
-    assert "wide.png: no plausible map leads to an example\n" in out
+    assert "wide.png: no plausible map reaches an example\n" in out
     assert "predictions.csv: 1 image, 3 classes, 1 without a class\n" in out
 
 

@@ -20,7 +20,7 @@ COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
 $(complete -p radoncdt | sed 's/.*-F \([^ ]*\).*/\1/')
 printf '%s\n' "${COMPREPLY[@]}"
 """
-"""Ask bash for the completions of the last word, as it does itself when the tabulator key is pressed."""
+"""Ask bash for the completions of the last word, as it does itself when the Tab key is pressed."""
 
 ASK_FISH = 'source $argv[1]; complete --do-complete (string join " " -- $argv[2..])'
 

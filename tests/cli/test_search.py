@@ -206,4 +206,4 @@ def test_entries_that_no_map_leads_to_are_counted(folder, capsys):
     *lines, last = capsys.readouterr().out.splitlines()
     n_found = sum(line.lstrip().startswith(tuple("123456789")) for line in lines)
     assert 0 < n_found < 11
-    assert last == f"no plausible map leads to the other {12 - n_found} entries"
+    assert last == f"no plausible map reaches the other {12 - n_found} entries"

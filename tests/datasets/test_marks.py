@@ -1,4 +1,4 @@
-"""Made-up watermarks."""
+"""Synthetic watermarks."""
 
 import numpy as np
 import pytest

@@ -122,7 +122,7 @@ def test_images_without_a_class_are_shown(folder):
     save("odd/class 1/tall.png", tall)
     model = AffineNeighborsClassifier(moments="robust", trim=1 / 16, max_aspect=1.0)
     page = Page(report.html(classify_folders("train", "odd", classifier=model)))
-    assert "no plausible map leads to any" in page.text
+    assert "no plausible map reaches any" in page.text
     assert "0 of 1 image whose class is known is right: 0.000" in page.text
     assert "limits max_aspect=1" in page.text
     assert len(page.find("img")) == 1

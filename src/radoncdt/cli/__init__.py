@@ -42,7 +42,7 @@ COMMANDS = {
     "show": "draw an image, its Radon transform, R-CDT, NR-CDT and mNR-CDT",
     "transform": "compute features of image files",
     "register": "find the affine map that takes one image to another",
-    "reproduce": "repeat the experiments of the paper and compare the figures",
+    "reproduce": "repeat the experiments of the paper and compare the results",
     "completion": "print a script that completes commands, options and files in a shell",
 }
 """The commands, in the order of the help, and what each of them does."""

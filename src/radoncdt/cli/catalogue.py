@@ -25,7 +25,7 @@ from radoncdt.cli.outputs import ANY, check_outputs, write_bytes
 __all__ = ["EPILOG", "add_options", "explain_missing_p_values", "run"]
 
 EPILOG = """\
-A catalogue is one file. It keeps descriptors and small pictures of the images; the image files stay where they are.
+A catalogue is a single file with descriptors and small pictures of the images. The image files stay where they are.
 
 examples:
   radoncdt catalogue add marks.db tracings/ --metadata tracings.csv
@@ -40,10 +40,11 @@ examples:
 """
 
 _ADD_EPILOG = f"""\
-Images whose content is already in the catalogue are not read again, whatever their names are. After an interruption
-the same command therefore resumes where it stopped. Files that cannot be read are named with the reason; the others are
-added, and the exit status is 1. At the end, the catalogue is calibrated if it has at least {MIN_ENTRIES} entries and
-its calibration is missing or outdated, which takes up to a minute. Searches need the calibration for p-values.
+Images whose content is already in the catalogue are not read again, even under another name. After an interruption, the
+same command therefore resumes where it stopped. If files cannot be read, the command names them with the reasons, adds
+the others, and returns the exit status 1. At the end, the catalogue is calibrated if it has at least {MIN_ENTRIES}
+entries and its calibration is missing or outdated, which takes about a minute for 100,000 entries and less for small
+catalogues. Searches need the calibration for p-values.
 
 The metadata table is a CSV file. Its first line has the titles, one of which is "file": the path below the folder, the
 name, or the name without its ending. motif, place, reference and link are text; date is a year (1475, c. 1475,

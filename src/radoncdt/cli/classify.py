@@ -30,24 +30,24 @@ from radoncdt.matching.settings import ROBUST, DescriptorSettings
 __all__ = ["EPILOG", "add_options", "run"]
 
 EPILOG = """\
-The folders in TRAIN_DIR are the classes, each with one or more images. Where images of a TEST folder are in folders
-with the names of classes, their classes are known, and the accuracy is printed for each class.
+The folders in TRAIN_DIR are the classes, each with one or more images. If images of a TEST folder are in folders with
+the names of classes, their classes are known, and the command prints the accuracy for each class.
 
 methods:
-  few-shot   An image is registered with the examples, and compared with the nearest ones point by point, while small
-             distortions are allowed. They vote. If classes have two or more examples, the penalties of maps and whether
-             mirror images are the same are chosen from the examples. If each class has one example, nothing can be
-             chosen, so say what you know: --prior upright for characters and symbols that are hardly rotated,
-             --prior photograph if they may be rotated but are hardly stretched, --mirror yes for shapes seen from
-             both sides.
-  neighbors  The nearest registered examples vote. It is quick, and good for rigid shapes. It can reject maps:
+  few-shot   An image is registered with the examples and compared point by point with the nearest ones, which allows
+             for small distortions. The nearest examples vote. If classes have two or more examples, the classifier
+             chooses the penalties of maps and whether mirror images count as the same shape. With one example per
+             class it cannot choose, so pass the options that apply: --prior upright for characters and symbols that
+             are hardly rotated, --prior photograph if they may be rotated but are hardly stretched, --mirror yes for
+             shapes seen from both sides.
+  neighbors  The nearest registered examples vote. This method is fast and suits rigid shapes. It can reject maps by
              --max-aspect and --max-shear.
 
 The command prints the least certain predictions: the image, the predicted class with its probability p, the second
-class, and the example that decided. The table and the report have all of them. p compares the classes with each other;
-an image of none of them has a large distance to the example that decided, whatever p is. With --method neighbors p is
-the share of the votes, and the margin tells how certain a prediction is: the distance to the nearest example of another
-class, divided by the distance to the nearest example of the predicted class.
+class, and the example that decided. The table and the report contain all predictions. p only compares the classes with
+each other: an image that belongs to none of them may have a large p, but its distance to the deciding example is large,
+too. With --method neighbors, p is the share of the votes, and the margin measures the certainty: it is the distance to
+the nearest example of another class, divided by the distance to the nearest example of the predicted class.
 
 examples:
   radoncdt classify examples/ unknown/ --report predictions.html
@@ -198,7 +198,7 @@ def _print_predictions(found: Predictions) -> None:
 def _describe(row: Prediction) -> str:
     """Return a prediction in words."""
     if row.predicted is None:
-        return "no plausible map leads to an example"
+        return "no plausible map reaches an example"
     words = [row.predicted if row.p is None else f"{row.predicted}, p {row.p:.3f}"]
     if row.margin is not None:
         words.append(f"margin {row.margin:.3g}")

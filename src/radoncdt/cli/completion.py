@@ -18,9 +18,9 @@ _WORDS = {"PART": ("all", *PARTS, *MORE_PARTS)}
 """Words that complete an argument whose parser has no choices, by the placeholder of the argument."""
 
 EPILOG = """\
-The script has to be stored once, and again after an update of radoncdt. It works in new terminals.
+Save the script once, and again after each update of radoncdt. It takes effect in new terminals.
 
-bash, where the package bash-completion is installed:
+bash, if the package bash-completion is installed:
   mkdir -p ~/.local/share/bash-completion/completions
   radoncdt completion bash > ~/.local/share/bash-completion/completions/radoncdt
 

@@ -157,8 +157,8 @@ def add_map_options(
 def add_prior_option(group: Any, *, auto: str | None = None) -> None:
     """Add the option for a prior. If it may be "auto", the default is None, and `auto` says in the help what it is."""
     text = (
-        "which maps are likely: any (all of them), upright (rotation and stretch cost), photograph (only stretch "
-        "and shear cost), or the two penalties themselves"
+        "which maps are likely: any (all of them), upright (penalties on rotation, stretch and shear), photograph "
+        "(penalties on stretch and shear), or the two penalties themselves"
     )
     names = [*PRIORS] if auto is None else ["auto", *PRIORS]
     group.add_argument(

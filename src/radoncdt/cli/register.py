@@ -31,14 +31,14 @@ _NOT_CREDIBLE = 3  # the exit status for a map that is not credible
 EPILOG = """\
 The map is printed in words, in the order in which its parts act. Angles are counter-clockwise; shifts are in pixels
 between the centres of the images, x to the right and y up. The 3 × 3 matrix after it is for other programs: it takes
-(column, row, 1) of MOVING, counted from the upper left pixel, to those of FIXED. The .json file has both, and
-alternative maps that fit equally well. If the images differ by more than an affine map, as when two hands drew the
-same letter, --refine may choose a better one of these.
+(column, row, 1) of MOVING, counted from the upper left pixel, to those of FIXED. The .json file contains both, and
+alternative maps that fit equally well. If the images differ by more than an affine map, such as drawings of the same
+letter by different people, --refine may choose a better one of these maps.
 
 The distance is near 0 for copies of a shape (at most 0.025 with 64 angles) and about 0.15 for unrelated shapes. The map
 is not credible if the distance is above 0.1, if it stretches one direction more than ten times as much as another, or
-if --angles is less than 16. It is printed and written nevertheless. The exit status is 0 for a credible map, 1 if an
-image is refused or no map is plausible, 2 for wrong arguments, and 3 for a map that is not credible.
+if --angles is less than 16. The command prints and writes it nevertheless. The exit status is 0 for a credible map, 1
+if an image is refused or no map is plausible, 2 for wrong arguments, and 3 for a map that is not credible.
 
 examples:
   radoncdt register photograph.png anchor.png --out overlay.png

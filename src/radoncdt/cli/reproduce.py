@@ -43,7 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--protocol",
         choices=[*PROTOCOLS, "both"],
         default=default.protocols,
-        help="published: as the authors ran it, with a few maps that the images share; independent: one map per image; "
+        help="published: the authors' protocol, in which the images share a few maps; independent: one map per image; "
         "both (the default)",
     )
     add_count(parser, "--draws", default.draws, "number of random draws")

@@ -36,17 +36,17 @@ For each match the command prints the rank, the number of the entry, and:
   misfit    how far apart the lines are after the mark has been moved to the entry
   distance  how different the marks are as a whole
   p-value   how often a catalogue without this mark would yield a best match at least as prominent
-then the file, and how the mark has to be moved to lie on the entry. Score, misfit and distance are near 0 for copies.
---report draws the mark over each entry. With a folder, all images in it are searched for. A p-value is shown
-as – if plausible maps lead to fewer than 11 entries.
+then the file, and the map that moves the mark onto the entry. Score, misfit and distance are near 0 for copies.
+--report draws the mark over each entry. If IMAGE is a folder, the command searches for all images in it. A dash takes
+the place of the p-value if plausible maps reach fewer than 11 entries.
 
-With --prior, the penalty of the map is part of the distance, and so of the score. There are no p-values then, because
-catalogues are calibrated without priors.
+With --prior, the penalty of the map is part of the distance and thus of the score. Such searches have no p-values,
+because catalogues are calibrated without priors.
 
-p-values need a calibrated catalogue with at least 30 entries; see `radoncdt catalogue calibrate`. A search never
+p-values require a calibrated catalogue with at least 30 entries; see `radoncdt catalogue calibrate`. A search never
 changes the catalogue.
 
-Conditions after --where are those of SQL, on the columns of the metadata:
+Conditions after --where are written in SQL and refer to the columns of the metadata:
   "motif = 'crown' and date < 1500"    "place like '%burg'"    "date between 1470 and 1480 or date is null"
 
 examples:
@@ -131,7 +131,7 @@ def _print_matches(result: SearchResult, top: int, *, with_name: bool) -> None:
     if with_name:
         say(result.query.name)
     if not result.matches:
-        say("no plausible map leads to any entry" if result.searched else "no entry satisfies the conditions")
+        say("no plausible map reaches any entry" if result.searched else "no entry satisfies the conditions")
     for match in result.matches:
         p_value = f"  p-value {report.format_p_value(match.p_value):8}" if result.calibrated else ""
         known = match.metadata.get("reference") or match.metadata.get("motif") or ""
@@ -142,4 +142,4 @@ def _print_matches(result: SearchResult, top: int, *, with_name: bool) -> None:
         say(f"{'':6}{report.describe_map(match)}")
     n_others = result.searched - len(result.matches)
     if result.matches and n_others and len(result.matches) < top:
-        say(f"no plausible map leads to the other {format_count(n_others, 'entry', 'entries')}")
+        say(f"no plausible map reaches the other {format_count(n_others, 'entry', 'entries')}")

@@ -17,7 +17,7 @@ from radoncdt.cli.outputs import FIGURE, check_outputs, write_figure
 __all__ = ["EPILOG", "add_options", "run"]
 
 EPILOG = """\
-Without --out the figure opens in a window. Where no window can be opened, it is written to NAME_pipeline.png.
+Without --out, the figure opens in a window. If no window can be opened, it is written to NAME_pipeline.png.
 
 examples:
   radoncdt show anchor.png --out pipeline.png

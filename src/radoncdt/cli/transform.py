@@ -25,9 +25,9 @@ __all__ = ["EPILOG", "add_options", "run"]
 _BATCH = 64  # images that are transformed together
 
 EPILOG = """\
-The .npz file holds the arrays paths, features (n, …), angles (in radians) and levels, and the texts pool, directions
+The .npz file contains the arrays paths, features (n, …), angles (in radians) and levels, and the texts pool, directions
 and moments; read it with numpy.load. The .csv file has one row per image: the file, then one column per feature, named
-after its direction and level. Files that cannot be read are named and left out, and the exit status is then 1.
+after its direction and level. If files cannot be read, the command names and omits them, and the exit status is 1.
 
 examples:
   radoncdt transform tracings/*.png --out features.npz

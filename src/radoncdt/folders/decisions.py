@@ -68,7 +68,7 @@ class _FewShot:
         model = self._model
         found = {
             "prior": (str(model.prior_), model.prior),
-            "mirror images": ("the same" if model.reflections_ else "told apart", model.reflections),
+            "mirror images": ("the same" if model.reflections_ else "distinguished", model.reflections),
             "moments": (model.moments_, model.moments),
         }
         how = "chosen" if model.n_held_out_ else "default"
@@ -115,7 +115,7 @@ class _Neighbours:
             "classifier": type(model).__name__,
             "neighbours": str(model.n_neighbors),
             "prior": str(read_prior(model.prior)),
-            "mirror images": "the same" if model.reflections else "told apart",
+            "mirror images": "the same" if model.reflections else "distinguished",
             "moments": model.moments,
             **({"limits": str(limits)} if limits.is_limited else {}),
         }

@@ -40,13 +40,45 @@ def test_all_files_state_the_same_version():
         assert citation["date-released"].isoformat() == headings[1][1]
 
 
+HOSTS = re.compile(
+    r"(?:github|gitlab|codeberg|bitbucket)\.(?:com|org|io)[/:][\w.-]+/[\w.-]+|readthedocs\.io", re.IGNORECASE
+)
+OTHERS = {"github.com/DrBeckmann/NR-CDT"}
+"""Repositories of others to which the documents refer."""
+
+
+def list_texts():
+    """List the files in which the address of the project could be."""
+    texts = [*ROOT.glob("*"), *(ROOT / ".github").rglob("*"), *(ROOT / "docs").rglob("*")]
+    names = ("Makefile", "LICENSE", ".pre-commit-config.yaml")
+    suffixes = (".md", ".yml", ".yaml", ".toml", ".cff", ".txt", ".py")
+    texts = [path for path in texts if path.is_file() and (path.suffix in suffixes or path.name in names)]
+    return [path for path in texts if "_build" not in path.parts]
+
+
 def test_the_address_is_defined_in_one_place():
-    texts = [*ROOT.glob("*.*"), *(ROOT / ".github").rglob("*.*"), *(ROOT / "docs").rglob("*.md")]
-    files = [path for path in texts if path.suffix in (".md", ".yml", ".toml", ".cff", ".txt")]
-    found = [path.name for path in files if PLACEHOLDER in path.read_text("utf-8")]
-    assert found in (["SUPPORT.md"], [])  # none once there is an address
+    counts = {path.name: path.read_text("utf-8").count(PLACEHOLDER) for path in list_texts()}
+    assert {name: n for name, n in counts.items() if n} in ({"SUPPORT.md": 1}, {})  # none once there is an address
     for name in ("CONTRIBUTING.md", "SECURITY.md"):
         assert "SUPPORT.md" in (ROOT / name).read_text("utf-8")
+
+
+def test_no_address_is_invented():
+    """Until the project has an address, no file may name one. Afterwards, they name that of SUPPORT.md."""
+    support = (ROOT / "SUPPORT.md").read_text("utf-8")
+    own = {address.removesuffix(".git") for address in HOSTS.findall(support)}
+    assert bool(own) != (PLACEHOLDER in support)
+    found = {
+        address.removesuffix(".git") for path in list_texts() for address in HOSTS.findall(path.read_text("utf-8"))
+    }
+    assert found - OTHERS <= own
+    assert "urls" not in PROJECT["project"] or own
+    assert not {"repository-code", "url"} & read_yaml(ROOT / "CITATION.cff").keys() or own
+
+
+@pytest.mark.parametrize("text", ["https://github.com/radoncdt/radoncdt", "git@gitlab.com/a/b.git", "a.readthedocs.io"])
+def test_addresses_are_recognised(text):
+    assert HOSTS.search(text)
 
 
 def test_the_workflow_calls_targets_that_exist():

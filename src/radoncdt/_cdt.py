@@ -208,7 +208,8 @@ def inverse_cdt(
     TypeError
         If an argument does not hold numbers, or the reference has the wrong type.
     ValueError
-        If shapes do not match, values or edges descend, points do not ascend, or the reference has atoms.
+        If shapes do not match, values or edges descend or are not finite, points do not ascend, or the reference has
+        atoms.
 
     See Also
     --------

@@ -114,7 +114,7 @@ def sliced_wasserstein(
     p : float, default 2
         Power of the cost, from 1 to 10⁶, or ``np.inf``.
     n_angles : int, default 128
-        Number of directions θ_k = πk/n_angles on the half circle.
+        Number of directions θ_k = πk/n_angles on the half circle, from 1 to 65,536.
     angles : array (n_angles,), optional
         Any angles, in radians, instead of the equispaced ones. They replace `n_angles`.
     n_jobs : int or None, default -1
@@ -193,7 +193,7 @@ def sliced_wasserstein_distances(
     p : float, default 2
         Power of the cost, from 1 to 10⁶, or ``np.inf``.
     n_angles : int, default 128
-        Number of directions θ_k = πk/n_angles on the half circle.
+        Number of directions θ_k = πk/n_angles on the half circle, from 1 to 65,536.
     angles : array (n_angles,), optional
         Any angles, in radians, instead of the equispaced ones. They replace `n_angles`.
     n_jobs : int or None, default -1

@@ -165,9 +165,9 @@ def interpolate(
         Shape (H, W) of the result. By default, it is as high as the higher and as wide as the wider image. Two
         PointClouds need it.
     n_angles : int, default 256
-        Number of directions on the half circle. Fewer directions make thin lines wider.
+        Number of directions on the half circle, from 1 to 65,536. Fewer directions make thin lines wider.
     n_levels : int, default 512
-        Number of levels of the quantile functions. Fewer levels make thin lines wider.
+        Number of levels of the quantile functions, at least 2. Fewer levels make thin lines wider.
     n_jobs : int or None, default -1
         Number of threads, as in scikit-learn: −1 means all cores, and None usually means one. The result does not
         depend on it.

@@ -48,9 +48,10 @@ def push_forward(
     measure : PointCloud, array (H, W) or array (…, H, W)
         The measure, or a stack of images that are all moved by the same map.
     matrix : array (2, 2)
-        The invertible matrix A in x, y coordinates.
+        The invertible matrix A in x, y coordinates. All images are moved by this one map; a stack of matrices is
+        refused.
     shift : array (2,), default (0, 0)
-        The vector y in pixels, x to the right and y upwards.
+        The vector y in pixels, x to the right and y upwards, which is added after the matrix is applied.
     shape : (int, int), optional
         Shape (H, W) of the result, which has the same centre as the image. By default, it is the shape of the image. A
         PointCloud does not take it.

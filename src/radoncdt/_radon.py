@@ -38,7 +38,7 @@ def radon(
     images : array (H, W) or (…, H, W), PointCloud, or list of images and PointClouds
         Measures of type bool, integer or float. Masses may be negative. The images of a list may have different sizes.
     n_angles : int, default 128
-        Number of directions θ_k = πk/n_angles on the half circle.
+        Number of directions θ_k = πk/n_angles on the half circle, from 1 to 65,536.
     angles : array (n_angles,), optional
         Any angles, in radians, instead of the equispaced ones. They replace `n_angles`.
     n_jobs : int or None, default -1

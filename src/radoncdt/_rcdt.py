@@ -51,12 +51,12 @@ def rcdt(
         wide must therefore be a list of two-dimensional arrays. For a Dask array, the result is a Dask array, which is
         computed lazily.
     n_angles : int, default 128
-        Number of directions θ_k = πk/n_angles on the half circle. The other half is −R̂_θ(1 − t), except at levels that
-        meet a jump.
+        Number of directions θ_k = πk/n_angles on the half circle, from 1 to 65,536. The other half is −R̂_θ(1 − t),
+        except at levels that meet a jump.
     angles : array (n_angles,), optional
         Any angles, in radians, instead of the equispaced ones. They replace `n_angles`.
     n_levels : int, default 64
-        Number of levels t in (0, 1) of the quantile functions.
+        Number of levels t in (0, 1) of the quantile functions, at least 2.
     level_grid : {"midpoint", "uniform"}, default "midpoint"
         The levels: t = (k + ½)/n_levels for "midpoint", and t = (k + 1)/(n_levels + 1) for "uniform", with k = 0, …,
         n_levels − 1. The authors of the paper use "uniform".
@@ -148,11 +148,11 @@ def nrcdt(
         wide must therefore be a list of two-dimensional arrays. For a Dask array, the result is a Dask array, which is
         computed lazily. Points on one line have no NR-CDT.
     n_angles : int, default 128
-        Number of directions θ_k = πk/n_angles on the half circle.
+        Number of directions θ_k = πk/n_angles on the half circle, from 1 to 65,536.
     angles : array (n_angles,), optional
         Any angles, in radians, instead of the equispaced ones. They replace `n_angles`.
     n_levels : int, default 64
-        Number of levels t in (0, 1) of the quantile functions.
+        Number of levels t in (0, 1) of the quantile functions, at least 2.
     level_grid : {"midpoint", "uniform"}, default "midpoint"
         The levels: t = (k + ½)/n_levels for "midpoint", and t = (k + 1)/(n_levels + 1) for "uniform", with k = 0, …,
         n_levels − 1. The authors of the paper use "uniform".
@@ -168,11 +168,11 @@ def nrcdt(
         and scatter of a Student t distribution fitted to the measure, which specks far from the shape hardly change.
         They are affine equivariant, so the invariance is kept.
     nu : float, default 3.0
-        Degrees of freedom of the Student t distribution, for robust moments only. Smaller values give less weight to
-        distant mass.
+        Degrees of freedom of the Student t distribution, above 0, for robust moments only. Smaller values give less
+        weight to distant mass.
     trim : float, default 0.0
-        Omit the levels t < trim and t > 1 − trim, to which specks far from the shape belong. The result then has fewer
-        levels.
+        Omit the levels t < trim and t > 1 − trim, to which specks far from the shape belong. It is at least 0 and below
+        0.5, and at least two levels must remain. The result then has fewer levels.
     n_jobs : int or None, default -1
         Number of threads, as in scikit-learn: −1 means all cores, and None usually means one. The result does not
         depend on it.

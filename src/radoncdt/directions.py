@@ -29,7 +29,7 @@ def equispaced_angles(n_angles: int) -> Floats:
     Parameters
     ----------
     n_angles : int
-        Number of angles, at least 1.
+        Number of angles, from 1 to 65,536.
 
     Returns
     -------

@@ -115,7 +115,7 @@ def sinogram(
     image : array (H, W) or PointCloud
         The measure.
     n_angles : int, default 180
-        Number of directions πk/n_angles on the half circle.
+        Number of directions θ_k = πk/n_angles on the half circle, from 1 to 65,536.
     n_jobs : int or None, default -1
         Number of threads, as in scikit-learn; −1 means all cores.
     ax : Axes, optional
@@ -183,9 +183,9 @@ def rcdt(
         Whether to draw an image over the half circle, or one curve per direction of the full circle. The colours of the
         curves are cyclic.
     n_angles : int, default 64
-        Number of directions πk/n_angles on the half circle.
+        Number of directions θ_k = πk/n_angles on the half circle, from 1 to 65,536.
     n_levels : int, default 64
-        Number of levels t in (0, 1) of the quantile functions.
+        Number of levels t in (0, 1) of the quantile functions, at least 2.
     n_jobs : int or None, default -1
         Number of threads, as in scikit-learn; −1 means all cores.
     ax : Axes, optional
@@ -235,9 +235,9 @@ def nrcdt(
         Whether to draw an image over the half circle, or one curve per direction of the full circle. The colours of the
         curves are cyclic.
     n_angles : int, default 64
-        Number of directions πk/n_angles on the half circle.
+        Number of directions θ_k = πk/n_angles on the half circle, from 1 to 65,536.
     n_levels : int, default 64
-        Number of levels t in (0, 1) of the quantile functions.
+        Number of levels t in (0, 1) of the quantile functions, at least 2.
     n_jobs : int or None, default -1
         Number of threads, as in scikit-learn; −1 means all cores.
     ax : Axes, optional
@@ -487,9 +487,9 @@ def pipeline(
     image : array (H, W) or PointCloud
         The measure.
     n_angles : int, default 128
-        Number of directions πk/n_angles on the half circle.
+        Number of directions θ_k = πk/n_angles on the half circle, from 1 to 65,536.
     n_levels : int, default 64
-        Number of levels t in (0, 1) of the quantile functions.
+        Number of levels t in (0, 1) of the quantile functions, at least 2.
     n_jobs : int or None, default -1
         Number of threads, as in scikit-learn; −1 means all cores.
     axes : array of six Axes, optional

@@ -173,7 +173,15 @@ class Catalogue:
         on_progress : callable, optional
             Called as ``on_progress(done, total, task)`` during the work.
         **ink
-            Options of `radoncdt.ink.InkOptions`, for all images; a `mask` must be a path.
+            How ink is found. `kind`: "drawing" (the default), "watermark" for photographs in transmitted light, or
+            "grey" for grey values as mass. `ink`: "auto" (the default), "dark" or "bright". `threshold`: the contrast
+            from 0 to 1 at which the ink of a drawing begins, Otsu's by default, or the minimum strength of the ridges
+            of a watermark in standard deviations of the noise, 5 by default. `low`: the minimum strength of ridges of a
+            watermark that continue stronger ones, half the threshold by default. `specks`: connected ink that is
+            shorter than this share of the extent of all ink is removed, by default 0.03 for drawings and 0.06 for
+            watermarks. `max_side`: images with longer sides, in pixels, are reduced; by default 1024, without a limit
+            for "grey". `roi`: the region of interest (x, y, width, height), in pixels from the upper left. `mask`: an
+            image of the same size, whose dark pixels (0) are ignored; here it must be a path.
 
         Returns
         -------
@@ -636,7 +644,7 @@ class Catalogue:
         Parameters
         ----------
         image : path or array
-            An image file, or an array as in `radoncdt.ink.find_ink`.
+            An image file; or an array (H, W), or (H, W, 2 to 4) with colours or opacity.
         top : int, default 10
             The number of matches.
         where : str, optional
@@ -653,7 +661,15 @@ class Catalogue:
         n_jobs : int or None, default -1
             Number of threads, as in scikit-learn; −1 means one per core.
         **ink
-            Options of `radoncdt.ink.InkOptions`.
+            How ink is found. `kind`: "drawing" (the default), "watermark" for photographs in transmitted light, or
+            "grey" for grey values as mass. `ink`: "auto" (the default), "dark" or "bright". `threshold`: the contrast
+            from 0 to 1 at which the ink of a drawing begins, Otsu's by default, or the minimum strength of the ridges
+            of a watermark in standard deviations of the noise, 5 by default. `low`: the minimum strength of ridges of a
+            watermark that continue stronger ones, half the threshold by default. `specks`: connected ink that is
+            shorter than this share of the extent of all ink is removed, by default 0.03 for drawings and 0.06 for
+            watermarks. `max_side`: images with longer sides, in pixels, are reduced; by default 1024, without a limit
+            for "grey". `roi`: the region of interest (x, y, width, height), in pixels from the upper left. `mask`: an
+            image of the same size, whose dark pixels (0) are ignored.
 
         Returns
         -------

@@ -53,7 +53,8 @@ class MetadataError(ValueError):
     ...     catalogue.update("wrong.csv")
     ... except MetadataError as error:
     ...     print(error)
-    wrong.csv, line 2: date must be a year, such as 1475, c. 1475, 1475-03-01 or 1470-1480 (the first is stored), got 'old'
+    wrong.csv, line 2: date must be a year, such as 1475, c. 1475, 1475-03-01 or 1470-1480 (the first is stored),
+    got 'old'
     """
 
 

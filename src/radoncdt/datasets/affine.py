@@ -157,6 +157,13 @@ class AffineDistribution:
             The maps: `matrices` (n, 2, 2) and `shifts` (n, 2). The first maps from a generator in the same state do not
             depend on n.
 
+        Raises
+        ------
+        TypeError
+            If `n` is not an integer, or `rng` is neither a generator nor a seed.
+        ValueError
+            If `n` is negative or more than a million, or the seed is negative.
+
         Examples
         --------
         >>> matrices, shifts = datasets.AffineDistribution(rotation=90).maps(3, rng=0)

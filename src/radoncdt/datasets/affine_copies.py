@@ -55,7 +55,9 @@ def academic(
     rng : numpy Generator or int
         The random generator, or the seed of a new one.
     classes : sequence of str, default ("circle-star1", "square-star4", "shield-triangle")
-        Names in `TEMPLATES` or `SHAPES`. The default is the three of the paper.
+        Symbols: "circle", "square" or "triangle" followed by "-star1", "-star4" or "-star8", or "shield-circle",
+        "shield-square" or "shield-triangle". Plain shapes: "circle", "square", "triangle", "shield", "star1", "star4",
+        "star8" or "stick". The default is the three of the paper.
     distribution : AffineDistribution, default WIDE
         The distribution of the maps: `NARROW` for Table 2, `WIDE` for Tables 3 and 4, or your own.
     n_maps : int, optional

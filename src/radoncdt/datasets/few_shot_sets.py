@@ -95,7 +95,7 @@ def few_shot(
     rng : numpy Generator or int
         The random generator, or the seed of a new one.
     classes : sequence of str or int, optional
-        Names of `templates`, or digits. The default is all twelve symbols or all ten digits.
+        Names of symbols, such as "circle-star1", or digits. The default is all twelve symbols or all ten digits.
     amplitude : (low, high), optional
         Amplitudes of `elastic`, in pixels. The default is given in the table.
     dots : (least, most), optional

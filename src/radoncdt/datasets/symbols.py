@@ -37,7 +37,9 @@ def templates(
     Parameters
     ----------
     names : sequence of str, optional
-        Names in `TEMPLATES` or `SHAPES`. The default is all twelve `TEMPLATES`.
+        Symbols: "circle", "square" or "triangle" followed by "-star1", "-star4" or "-star8", or "shield-circle",
+        "shield-square" or "shield-triangle". Plain shapes: "circle", "square", "triangle", "shield", "star1", "star4",
+        "star8" or "stick". The default is all twelve symbols.
     size : int, default 128
         Side of the frame in which a symbol is drawn, in pixels.
     line_width : float, default 4.0

@@ -114,15 +114,16 @@ class FewShotClassifier(ClassifierMixin, ImageEstimator):
         "auto" means both: the moments that do better by leave-one-out come first, and images that they leave uncertain
         are compared with the other ones, too. With one example per class, every image is compared with both.
     n_angles : int, default 64
-        Number of directions of the descriptors on the half circle. Rotations are compared in steps of 180°/n_angles.
+        Number of directions of the descriptors on the half circle, from 1 to 65,536. Rotations are compared in steps of
+        180°/n_angles.
     n_levels : int, default 64
-        Number of levels of the descriptors.
+        Number of levels t = (k + ½)/n_levels of the quantile functions, at least 2.
     frame_size : int, default 28
-        Number of points along each side of the frame on which images are compared. Complex shapes need more, such as
-        56.
+        Number of points along each side of the frame on which images are compared, from 8 to 256. Complex shapes need
+        more than 28, such as 56.
     window : int, optional
-        Largest displacement of a part of the image, in points of the frame. By default it is 2, or 3 for frames of more
-        than 28 points.
+        Largest displacement of a part of the image, in points of the frame, from 0 to 8. By default it is 2, or 3 for
+        frames of more than 28 points.
     n_candidate_classes : int, default 10
         Number of classes whose examples are compared with an image pixel by pixel.
     n_examples : int, default 3

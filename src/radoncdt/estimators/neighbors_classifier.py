@@ -33,31 +33,33 @@ class AffineNeighborsClassifier(ClassifierMixin, Neighbors):
     Parameters
     ----------
     n_neighbors : int, default 1
-        Number of neighbours that vote.
+        Number of neighbours that vote. It must not be larger than `refine`, if that is given.
     weights : {"uniform", "distance"}, default "uniform"
         Whether all votes have the same weight, or one over the distance. With "distance", neighbours at distance 0
         outvote all others.
     reflections : bool, default True
         Whether a mirror image counts as the same shape.
     n_angles : int, default 64
-        Number of directions of the descriptors on the half circle. Rotations are compared in steps of 180°/n_angles.
+        Number of directions of the descriptors on the half circle, from 1 to 65,536. Rotations are compared in steps of
+        180°/n_angles.
     n_levels : int, default 64
-        Number of levels of the quantile functions.
+        Number of levels t = (k + ½)/n_levels of the quantile functions, at least 2.
     moments : {"exact", "robust"}, default "exact"
         Mean m and covariance Σ of the normalisation. "exact": those of the measure. "robust": location and scatter of a
         Student t distribution fitted to the measure, which specks far from the shape hardly change.
     nu : float, default 3.0
-        Degrees of freedom of the Student t distribution, for robust moments only. Smaller values give less weight to
-        distant mass.
+        Degrees of freedom of the Student t distribution, above 0, for robust moments only. Smaller values give less
+        weight to distant mass.
     trim : float, default 0.0
-        Omit the levels t < trim and t > 1 − trim, to which specks far from the shape belong.
+        Omit the levels t < trim and t > 1 − trim, to which specks far from the shape belong. It is at least 0 and below
+        0.5, and at least two levels must remain.
     max_aspect : float, optional
-        Largest ratio of the two scales (singular values) of a map from an image to an entry. By default, no map is
-        excluded.
+        Largest ratio of the two scales (singular values) of the map from an image to an entry, at least 1. With 1, no
+        map may stretch. By default, no map is excluded.
     max_shear : float, optional
-        Largest angle, in degrees, by which the images of the x and y axes depart from being perpendicular.
+        Largest angle, in degrees from 0 to 90, by which the images of the x and y axes depart from being perpendicular.
     max_scale : float, optional
-        Largest change of size: the geometric mean of the scales lies between 1/max_scale and max_scale.
+        Largest change of size, at least 1: the geometric mean of the scales lies between 1/max_scale and max_scale.
     similarity : bool, default False
         Whether to admit only rotations, reflections and changes of size: the maps whose aspect is at most 1.1, or
         `max_aspect` if it is given.
@@ -72,12 +74,12 @@ class AffineNeighborsClassifier(ClassifierMixin, Neighbors):
         distances of `distortion_distances`. This needs images instead of Descriptors, and keeps them. By default,
         entries are not compared again.
     frame_size : int, default 28
-        Number of points along each side of the frame on which images are compared if `refine` is given. Complex shapes
-        need more, such as 56.
+        Number of points along each side of the frame on which images are compared, from 8 to 256. Complex shapes need
+        more than 28, such as 56. It is used only if `refine` is given.
     image_shape : (int, int), optional
         Shape (H, W) of images that are given as the rows of a table.
     n_jobs : int or None, default None
-        Number of threads, as in scikit-learn: None usually means one, and −1 means all cores. The result does not
+        Number of threads, as in scikit-learn: −1 means all cores, and None usually means one. The result does not
         depend on it.
 
     Attributes
@@ -207,8 +209,8 @@ class AffineNeighborsClassifier(ClassifierMixin, Neighbors):
         TypeError
             If an argument has the wrong type.
         ValueError
-            If there are fewer entries than neighbours, or if the queries cannot be described with the settings of the
-            entries.
+            If there are fewer entries than neighbours, if there are more neighbours than `refine`, or if the queries
+            cannot be described with the settings of the entries.
         sklearn.exceptions.NotFittedError
             If `fit` has not been called.
 
@@ -258,8 +260,8 @@ class AffineNeighborsClassifier(ClassifierMixin, Neighbors):
         TypeError
             If an argument has the wrong type.
         ValueError
-            If there are fewer entries than neighbours, or if the queries cannot be described with the settings of the
-            entries.
+            If there are fewer entries than neighbours, if there are more neighbours than `refine`, or if the queries
+            cannot be described with the settings of the entries.
         sklearn.exceptions.NotFittedError
             If `fit` has not been called.
 

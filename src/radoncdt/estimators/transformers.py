@@ -186,9 +186,9 @@ class RadonCDT(_Transformer):
     Parameters
     ----------
     n_angles : int, default 128
-        Number of directions θ_k = πk/n_angles on the half circle.
+        Number of directions θ_k = πk/n_angles on the half circle, from 1 to 65,536.
     n_levels : int, default 64
-        Number of levels t in (0, 1) of the quantile functions.
+        Number of levels t in (0, 1) of the quantile functions, at least 2.
     angles : array (n_angles,), optional
         Any angles, in radians, instead of the equispaced ones. They replace `n_angles`.
     level_grid : {"midpoint", "uniform"}, default "midpoint"
@@ -197,7 +197,7 @@ class RadonCDT(_Transformer):
     image_shape : (int, int), optional
         Shape (H, W) of images that are given as the rows of a table.
     n_jobs : int or None, default None
-        Number of threads, as in scikit-learn: None usually means one, and −1 means all cores. The result does not
+        Number of threads, as in scikit-learn: −1 means all cores, and None usually means one. The result does not
         depend on it.
 
     Attributes
@@ -331,9 +331,9 @@ class NormalizedRadonCDT(_Transformer):
     Parameters
     ----------
     n_angles : int, default 128
-        Number of directions θ_k = πk/n_angles on the half circle.
+        Number of directions θ_k = πk/n_angles on the half circle, from 1 to 65,536.
     n_levels : int, default 64
-        Number of levels t in (0, 1) of the quantile functions.
+        Number of levels t in (0, 1) of the quantile functions, at least 2.
     pool : str or None, default "max"
         One of "max", "min", "mean", "median", "range", "max_abs", "min_abs", "range_abs" and "total_variation", which
         yield n_levels features. The range is the maximum minus the minimum; "_abs" takes absolute values first; the
@@ -365,15 +365,15 @@ class NormalizedRadonCDT(_Transformer):
         and scatter of a Student t distribution fitted to the measure, which specks far from the shape hardly change.
         They are affine equivariant, so the invariance is kept.
     nu : float, default 3.0
-        Degrees of freedom of the Student t distribution, for robust moments only. Smaller values give less weight to
-        distant mass.
+        Degrees of freedom of the Student t distribution, above 0, for robust moments only. Smaller values give less
+        weight to distant mass.
     trim : float, default 0.0
-        Omit the levels t < trim and t > 1 − trim, to which specks far from the shape belong. The result then has fewer
-        levels.
+        Omit the levels t < trim and t > 1 − trim, to which specks far from the shape belong. It is at least 0 and below
+        0.5, and at least two levels must remain. The result then has fewer levels.
     image_shape : (int, int), optional
         Shape (H, W) of images that are given as the rows of a table.
     n_jobs : int or None, default None
-        Number of threads, as in scikit-learn: None usually means one, and −1 means all cores. The result does not
+        Number of threads, as in scikit-learn: −1 means all cores, and None usually means one. The result does not
         depend on it.
 
     Attributes

@@ -38,7 +38,7 @@ class WhitenedImages(TransformerMixin, ImageEstimator):
     image_shape : (int, int), optional
         Shape (H, W) of images that are given as the rows of a table.
     n_jobs : int or None, default None
-        Number of threads, as in scikit-learn: None usually means one, and −1 means all cores. The result does not
+        Number of threads, as in scikit-learn: −1 means all cores, and None usually means one. The result does not
         depend on it.
 
     Attributes

@@ -35,9 +35,15 @@ def read_ink(source: Source, /, **options: Any) -> Grey:
         An array has the shape (H, W), or (H, W, 2 to 4) with colours or opacity. A file is read from its beginning and
         stays open.
     **options
-        The parameters of `InkOptions`: `kind` ("drawing" by default), `ink`, `threshold`, `low`, `specks`, `max_side`;
-        `roi`, the region of interest (x, y, width, height) in pixels from the upper left; and `mask`, an image of the
-        same size, whose dark pixels (0) are ignored.
+        How ink is found. `kind`: "drawing" (the default), "watermark" for photographs in transmitted light, or "grey"
+        for grey values as mass. `ink`: "auto" (the default), "dark" or "bright". `threshold`: the contrast from 0 to 1
+        at which the ink of a drawing begins, Otsu's by default, or the minimum strength of the ridges of a watermark in
+        standard deviations of the noise, 5 by default. `low`: the minimum strength of ridges of a watermark that
+        continue stronger ones, half the threshold by default. `specks`: connected ink that is shorter than this share
+        of the extent of all ink is removed, by default 0.03 for drawings and 0.06 for watermarks. `max_side`: images
+        with longer sides, in pixels, are reduced; by default 1024, without a limit for "grey". `roi`: the region of
+        interest (x, y, width, height), in pixels from the upper left. `mask`: an image of the same size, whose dark
+        pixels (0) are ignored.
 
     Returns
     -------
@@ -85,9 +91,15 @@ def find_ink(image: Source, /, **options: Any) -> Grey:
         An array has the shape (H, W), or (H, W, 2 to 4) with colours or opacity. A file is read from its beginning and
         stays open.
     **options
-        The parameters of `InkOptions`: `kind` ("drawing" by default), `ink`, `threshold`, `low`, `specks`, `max_side`;
-        `roi`, the region of interest (x, y, width, height) in pixels from the upper left; and `mask`, an image of the
-        same size, whose dark pixels (0) are ignored.
+        How ink is found. `kind`: "drawing" (the default), "watermark" for photographs in transmitted light, or "grey"
+        for grey values as mass. `ink`: "auto" (the default), "dark" or "bright". `threshold`: the contrast from 0 to 1
+        at which the ink of a drawing begins, Otsu's by default, or the minimum strength of the ridges of a watermark in
+        standard deviations of the noise, 5 by default. `low`: the minimum strength of ridges of a watermark that
+        continue stronger ones, half the threshold by default. `specks`: connected ink that is shorter than this share
+        of the extent of all ink is removed, by default 0.03 for drawings and 0.06 for watermarks. `max_side`: images
+        with longer sides, in pixels, are reduced; by default 1024, without a limit for "grey". `roi`: the region of
+        interest (x, y, width, height), in pixels from the upper left. `mask`: an image of the same size, whose dark
+        pixels (0) are ignored.
 
     Returns
     -------
@@ -134,7 +146,15 @@ def ink_steps(source: Source, /, **options: Any) -> list[Step]:
         An array has the shape (H, W), or (H, W, 2 to 4) with colours or opacity. A file is read from its beginning and
         stays open.
     **options
-        The parameters of `InkOptions`, as for `read_ink`.
+        How ink is found. `kind`: "drawing" (the default), "watermark" for photographs in transmitted light, or "grey"
+        for grey values as mass. `ink`: "auto" (the default), "dark" or "bright". `threshold`: the contrast from 0 to 1
+        at which the ink of a drawing begins, Otsu's by default, or the minimum strength of the ridges of a watermark in
+        standard deviations of the noise, 5 by default. `low`: the minimum strength of ridges of a watermark that
+        continue stronger ones, half the threshold by default. `specks`: connected ink that is shorter than this share
+        of the extent of all ink is removed, by default 0.03 for drawings and 0.06 for watermarks. `max_side`: images
+        with longer sides, in pixels, are reduced; by default 1024, without a limit for "grey". `roi`: the region of
+        interest (x, y, width, height), in pixels from the upper left. `mask`: an image of the same size, whose dark
+        pixels (0) are ignored.
 
     Returns
     -------

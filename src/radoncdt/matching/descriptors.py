@@ -419,17 +419,19 @@ def describe(
         have different sizes. Arrays that look like colour images are refused; a stack of images that are 3 or 4 pixels
         wide must therefore be a list of two-dimensional arrays. Leading axes become one.
     n_angles : int, default 64
-        Number of directions on the half circle. Rotations are compared in steps of 180°/n_angles.
+        Number of directions of the descriptors on the half circle, from 1 to 65,536. Rotations are compared in steps of
+        180°/n_angles.
     n_levels : int, default 64
-        Number of levels t = (k + ½)/n_levels of the quantile functions.
+        Number of levels t = (k + ½)/n_levels of the quantile functions, at least 2.
     moments : {"exact", "robust"}, default "exact"
         Mean m and covariance Σ of the normalisation. "exact": those of the measure. "robust": location and scatter of a
         Student t distribution fitted to the measure, which specks far from the shape hardly change.
     nu : float, default 3.0
-        Degrees of freedom of the Student t distribution. Smaller values give less weight to distant mass. Exact moments
-        do not use it; it is then set to the default.
+        Degrees of freedom of the Student t distribution, above 0, for robust moments only. Smaller values give less
+        weight to distant mass. For exact moments, it is set to the default.
     trim : float, default 0.0
-        Omit the levels t < trim and t > 1 − trim, to which specks far from the shape belong.
+        Omit the levels t < trim and t > 1 − trim, to which specks far from the shape belong. It is at least 0 and below
+        0.5, and at least two levels must remain.
     n_jobs : int or None, default -1
         Number of threads, as in scikit-learn: −1 means all cores, and None usually means one. The result does not
         depend on it.

@@ -64,10 +64,11 @@ def distortion_distances(
         and of 1 − cos ψ for a rotation by ψ. Of a `MapPrior`, the penalties ``aspect``, ``rotation`` and ``mirror``
         decide about the map, and ``bent_aspect``, ``bent_rotation`` and ``bent_mirror`` are added to the result.
     settings : DescriptorSettings, optional
-        How images are described before they are registered: directions, levels, moments and trim. By default
+        How images and PointClouds are described: directions, levels, moments and trim. By default
         ``DescriptorSettings()``.
     frame_size : int, default 28
-        Number of points along each side of the frame, from 8 to 256. Complex shapes need more than 28, such as 56.
+        Number of points along each side of the frame on which images are compared, from 8 to 256. Complex shapes need
+        more than 28, such as 56.
     window : int, optional
         Largest displacement of a part of the image, in points of the frame, from 0 to 8. By default it is 2, or 3 for
         frames of more than 28 points.

@@ -67,7 +67,7 @@ class Cell(Measurand):
     table : {"table2", "table3", "table4"}
         The table.
     protocol : {"published", "independent"}
-        The protocol, see `PROTOCOLS`.
+        The protocol. "published": images share random maps. "independent": every image has its own map.
     dataset : {"academic", "linmnist"}
         The images.
     feature : {"euclidean", "rcdt", "mnrcdt"}

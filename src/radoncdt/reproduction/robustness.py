@@ -53,7 +53,7 @@ class Trial(Measurand):
     Parameters
     ----------
     dataset : str
-        The set, one of `radoncdt.datasets.FEW_SHOT`.
+        The set: "aff", "elastic", "salt", "all" or "linmnist10".
     class_size : int
         Number of training and test images per class.
     n_train : int

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -75,9 +76,10 @@ class Choice:
     Parameters
     ----------
     parts : str or sequence of str, default "all"
-        Some of `PARTS` and `MORE_PARTS`. "all" stands for all `PARTS`.
+        Some of "table1", "table2", "table3", "table4", "figures" and "variants", for which "all" stands, and of
+        "robustness", "few-shot", "glyphs" and "omniglot", which take long.
     protocols : str or sequence of str, default "both"
-        "published", "independent", or "both"; see `PROTOCOLS`.
+        "published": images share random maps. "independent": every image has its own map. "both" stands for both.
     draws : int, default 10
         Number of random draws of every dataset.
     seed : int, default 0
@@ -229,8 +231,8 @@ class Outcome:
     checks : list
         The rows of Table 1.
     seconds : dict of str to float
-        Time of each step; steps that run in several threads add up to more than the whole run, which is
-        `WHOLE_RUN`.
+        Time of each step; steps that run in several threads add up to more than the whole run, which is "the whole run,
+        by the clock".
     missing : int
         Number of missing measurements: cells in a draw, trials, and methods of a study. Table 1 counts as one.
 
@@ -293,7 +295,7 @@ class Outcome:
         Parameters
         ----------
         dataset : str
-            The set, one of `radoncdt.datasets.FEW_SHOT`.
+            The set: "aff", "elastic", "salt", "all" or "linmnist10".
         varied : {"dots", "amplitude"}, optional
             The parameter of the curve. By default the trials of no curve are selected.
 
@@ -529,9 +531,12 @@ class Run:
         self, missing: list[tuple[Recognition, int]], n_jobs: int | None, counter: Counter
     ) -> None:
         measure = few_shot.measure_recognitions(missing, self.choice.seed, self.mnist, self.fonts, n_jobs)
-        for recognition, draw, measurement, seconds in measure:
-            self.store.add(recognition, draw, measurement, seconds)
-            counter.advance(_estimate_cost(recognition), f"few-shot, {recognition.dataset}, draw {draw + 1}")
+        with warnings.catch_warnings():
+            # joblib replaces workers that have grown, such as after training a network
+            warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
+            for recognition, draw, measurement, seconds in measure:
+                self.store.add(recognition, draw, measurement, seconds)
+                counter.advance(_estimate_cost(recognition), f"few-shot, {recognition.dataset}, draw {draw + 1}")
 
     def _measure_studies(self, n_jobs: int | None, on_progress: OnProgress | None) -> None:
         """Measure the studies that have no random draws, method by method."""

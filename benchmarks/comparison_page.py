@@ -104,7 +104,7 @@ def summarise(records: list[Record]) -> str:
         [
             f"- **Speed.** {state_speed(records)}",
             f"- **Speed in float64.** {state_speed(records, dtype='float64')}",
-            f"- **Close to a bound.** The projection takes at most {over:.2f} times as long as a plain loop that\n"
+            f"- **Compared with a plain loop.** The projection takes at most {over:.2f} times as long as a loop that\n"
             "  only filters the same rows with three taps and adds them to sums of the same size.",
             f"- **Growth.** The time grows as the side to the power {side['exponent']:.2f} and the angles to the\n"
             f"  power {angles['exponent']:.2f} (dense, from the middle of the range on). For drawings of one size it\n"

@@ -48,7 +48,7 @@ def find_shares(*names):
 
 CLAIMS = {
     "upright": ("few-examples.md", r"from # to # on digits and from # to # on capitals", find_gains),
-    "moments": ("migrate.md", r"raise the accuracy on symbols from # to #", find_moments),
+    "moments": ("migrate.md", r"the accuracy on symbols from # to #", find_moments),
     "times": ("choose-features.md", r"a dense image takes # ms and a line drawing takes # ms", find_times),
     "unrelated": ("register.md", r"a share of # for two symbols", lambda: find_shares("two symbols")),
     "specks": ("register.md", r"a share of # with specks", lambda: find_shares("a mark and its specks, robust")),

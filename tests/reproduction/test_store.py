@@ -279,6 +279,8 @@ IRRELEVANT = [
     "reproduction/labels.py",
     "reproduction/figures.py",
     "reproduction/tables.py",
+    "reproduction/choice.py",
+    "reproduction/outcome.py",
     "reproduction/runner.py",
     "reproduction/table1.py",
     "estimators/__init__.py",

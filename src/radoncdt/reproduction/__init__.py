@@ -9,12 +9,14 @@ import os
 
 from radoncdt import datasets
 from radoncdt._typing import OnProgress
+from radoncdt.reproduction.choice import MORE_PARTS, PARTS, Choice
 from radoncdt.reproduction.measurement import Measurement, Printed, Summary
+from radoncdt.reproduction.outcome import Outcome
 from radoncdt.reproduction.protocol import PROTOCOLS, Cell
 from radoncdt.reproduction.recognition.glyph_study import GlyphStudy
 from radoncdt.reproduction.report import WHOLE_RUN, write_report
 from radoncdt.reproduction.robustness import Trial
-from radoncdt.reproduction.runner import MORE_PARTS, PARTS, Choice, Outcome, Run, prepare
+from radoncdt.reproduction.runner import Run, prepare
 
 __all__ = [
     "MORE_PARTS",

@@ -13,10 +13,10 @@ from radoncdt._extras import require
 from radoncdt.reproduction import robustness
 from radoncdt.reproduction.labels import DATASETS, FEATURES, METHODS, NORMS, SETS, TABLES, VARIED, find_row
 from radoncdt.reproduction.measurement import Summary, group_by
+from radoncdt.reproduction.outcome import Outcome
 from radoncdt.reproduction.protocol import SOURCES, Cell, Draw, compute_features, draw_images
 from radoncdt.reproduction.recognition import few_shot_tables
 from radoncdt.reproduction.robustness import Curve, Trial
-from radoncdt.reproduction.runner import Outcome
 
 __all__ = ["CAPTIONS", "PLOTTED", "draw_few_shot", "draw_figures"]
 

@@ -14,9 +14,10 @@ from radoncdt._files import write_atomically
 from radoncdt._templates import load_template
 from radoncdt.reproduction.figures import CAPTIONS, draw_figures
 from radoncdt.reproduction.measurement import Summary
+from radoncdt.reproduction.outcome import Outcome
 from radoncdt.reproduction.protocol import Cell
 from radoncdt.reproduction.recognition import few_shot_tables
-from radoncdt.reproduction.runner import Outcome, Run
+from radoncdt.reproduction.runner import Run
 from radoncdt.reproduction.sections import list_sections
 from radoncdt.reproduction.tables import TABLES
 

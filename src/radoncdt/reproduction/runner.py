@@ -1,4 +1,4 @@
-"""Run the experiments: what to measure (`Choice`), measuring it (`Run`), and the results (`Outcome`)."""
+"""Run the experiments of a choice, and summarise what was measured."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
-from radoncdt import _threads, _validation, datasets
+from radoncdt import _threads, datasets
 from radoncdt._extras import require
 from radoncdt._progress import Counter
 from radoncdt._typing import OnProgress
-from radoncdt._validation import ArgumentValueError
 from radoncdt.reproduction import baselines, robustness, table1
+from radoncdt.reproduction.choice import Choice
 from radoncdt.reproduction.measurement import Measurand, Measurement, Summary, group_by, summarise
-from radoncdt.reproduction.protocol import N_FOLDS, PROTOCOLS, SOURCES, Cell, Draw, measure_cells
+from radoncdt.reproduction.outcome import Outcome
+from radoncdt.reproduction.protocol import Cell, Draw, measure_cells
 from radoncdt.reproduction.recognition import few_shot, glyph_study, networks, omniglot
 from radoncdt.reproduction.recognition.few_shot import Recognition
 from radoncdt.reproduction.recognition.glyph_study import (
@@ -37,303 +37,13 @@ from radoncdt.reproduction.recognition.omniglot import (
     measure_one_shot,
     read_tasks,
 )
-from radoncdt.reproduction.recognition.sets import MAX_TRAIN, N_TEST
 from radoncdt.reproduction.robustness import Trial
 from radoncdt.reproduction.store import Figures, RunStore, describe_setup, digest_fonts, hash_module
-from radoncdt.reproduction.tables import TABLES, Variant, find_printed, list_variants
+from radoncdt.reproduction.tables import TABLES, find_printed, list_variants
 
-__all__ = ["MORE_PARTS", "PARTS", "Choice", "Outcome", "Run", "prepare"]
-
-PARTS = ("table1", *TABLES, "figures", "variants")
-"""The parts of the paper, which "all" stands for."""
-
-MORE_PARTS = ("robustness", "few-shot", "glyphs", "omniglot")
-"""Parts that take long and run only on request."""
-
-
-def _list_digits(table: str) -> tuple[tuple[int, ...], int]:
-    """Return the digits that a table needs, and the smallest number of images of each one."""
-    return SOURCES[table].classes["linmnist"], min(TABLES[table].sizes["linmnist"])
-
-
-# the digits that a part needs, and the number of images of each one
-_DIGITS = {
-    "table2": _list_digits("table2"),
-    "table4": _list_digits("table4"),
-    "figures": _list_digits("table2"),
-    "variants": _list_digits("table2"),
-    "robustness": (tuple(range(10)), robustness.STUDIES["linmnist10"].class_size),
-    "few-shot": (tuple(range(10)), MAX_TRAIN + N_TEST),
-}
+__all__ = ["Run", "prepare"]
 
 _M = TypeVar("_M", bound=Measurand)
-
-
-@dataclass(frozen=True)
-class Choice:
-    """What to reproduce.
-
-    Parameters
-    ----------
-    parts : str or sequence of str, default "all"
-        Some of "table1", "table2", "table3", "table4", "figures" and "variants", for which "all" stands, and of
-        "robustness", "few-shot", "glyphs" and "omniglot", which take long.
-    protocols : str or sequence of str, default "both"
-        "published": images share random maps. "independent": every image has its own map. "both" stands for both.
-    draws : int, default 10
-        Number of random draws of every dataset.
-    seed : int, default 0
-        Seed of all random numbers.
-    angles : sequence of int, optional
-        Numbers of angles, instead of the paper's.
-    sizes : sequence of int, optional
-        Class sizes of Tables 3 and 4, multiples of ten, instead of the paper's.
-    repetitions : int, default 20
-        Number of random choices of the training images in the robustness study.
-    quick : bool, default False
-        Whether to measure less in the few-shot study: one draw, with one and five examples per class.
-    glyphs : GlyphStudy, optional
-        The fonts of the part "glyphs", and how many characters of them. This part needs it.
-    data : sequence of paths, default ()
-        The data of the part "omniglot": the official ``all_runs.zip``, or zip files or folders of background images,
-        from which tasks are drawn. This part needs it.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter has the wrong type or is out of its range, or a part lacks what it needs.
-
-    See Also
-    --------
-    reproduce : Run the experiments of a choice.
-
-    Examples
-    --------
-    >>> choice = reproduction.Choice(parts=("table4", "table2"), draws=3)
-    >>> choice.parts, choice.protocols, choice.needs_digits
-    (('table2', 'table4'), ('published', 'independent'), True)
-    """
-
-    parts: Sequence[str] | str = "all"
-    protocols: Sequence[str] | str = "both"
-    draws: int = 10
-    seed: int = 0
-    angles: Sequence[int] | None = None
-    sizes: Sequence[int] | None = None
-    repetitions: int = 20
-    quick: bool = False
-    glyphs: GlyphStudy | None = None
-    data: Sequence[str | os.PathLike[str]] = ()
-
-    def __post_init__(self) -> None:
-        for name, usual, more, every in (("parts", PARTS, MORE_PARTS, "all"), ("protocols", PROTOCOLS, (), "both")):
-            given = _validation.check_sequence(getattr(self, name), name, allow_string=True)
-            for value in given:
-                _validation.check_choice(value, name, (*usual, *more, every))
-            wanted = {*given, *(usual if every in given else ())}
-            object.__setattr__(self, name, tuple(option for option in (*usual, *more) if option in wanted))
-        for name, least in (("draws", 1), ("repetitions", 1), ("seed", 0)):
-            _validation.check_count(getattr(self, name), name, least)
-        _validation.check_instance(self.quick, "quick", bool)
-        if "glyphs" in self.parts:
-            _validation.check_instance(self.glyphs, "glyphs", GlyphStudy)
-        paths = (self.data,) if isinstance(self.data, (str, os.PathLike)) else self.data
-        object.__setattr__(self, "data", tuple(map(os.fspath, paths)))
-        if "omniglot" in self.parts and not self.data:
-            raise ArgumentValueError("data", "must name a file or folder for the part omniglot, got none")
-        for name, least in (("angles", 1), ("sizes", N_FOLDS)):
-            if getattr(self, name) is not None:
-                given = _validation.check_sequence(getattr(self, name), name)
-                values = tuple(_validation.check_count(value, name, least) for value in given)
-                if len(set(values)) < len(values):
-                    raise ArgumentValueError(name, f"must be different numbers, got {list(values)}")
-                for value in values:
-                    if value % least:
-                        problem = f"must be multiples of {least}, one part for each fold, got {value}"
-                        raise ArgumentValueError(name, problem)
-                object.__setattr__(self, name, values)
-
-    @property
-    def needs_digits(self) -> bool:
-        """Whether one of the parts needs MNIST digits.
-
-        Examples
-        --------
-        >>> reproduction.Choice(parts="table3").needs_digits, reproduction.Choice(parts="table4").needs_digits
-        (False, True)
-        """
-        return not _DIGITS.keys().isdisjoint(self.parts)
-
-    def check_digits(self, mnist: datasets.Mnist) -> None:
-        """Raise an error if the digits do not suffice for the chosen parts.
-
-        Parameters
-        ----------
-        mnist : Mnist
-            The digits.
-
-        Raises
-        ------
-        ValueError
-            If there are too few images of a digit, or one of them is empty.
-
-        Examples
-        --------
-        >>> empty = datasets.Mnist(np.zeros((0, 28, 28), np.uint8), np.zeros(0, np.uint8), "nowhere")
-        >>> try:
-        ...     reproduction.Choice(parts="table2").check_digits(empty)
-        ... except ValueError as error:
-        ...     print(error)
-        `mnist` must have at least 50 images of each digit for table2, got 0 in nowhere
-        """
-        used: set[int] = set()
-        for part in (part for part in self.parts if part in _DIGITS):
-            digits, least = _DIGITS[part]
-            used.update(digits)
-            n = min(int((mnist.labels == digit).sum()) for digit in digits)
-            if n < least:
-                problem = f"must have at least {least} images of each digit for {part}, got {n} in {mnist.source}"
-                raise ArgumentValueError("mnist", problem)
-        if not mnist.images[np.isin(mnist.labels, list(used))].any(axis=(1, 2)).all():
-            raise ArgumentValueError("mnist", f"must have ink in every image, got an empty one in {mnist.source}")
-        most = SOURCES["table4"].count_digits(mnist)
-        if self.sizes and {"table4", "variants"} & set(self.parts) and max(self.sizes) > most:
-            reason = f"because the source ({mnist.source}) has only {most} images of one of the digits"
-            raise ArgumentValueError("sizes", f"must be at most {most}, {reason}, got {max(self.sizes)}")
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The results of a run, as far as it was measured.
-
-    Parameters
-    ----------
-    choice : Choice
-        What was chosen.
-    setup : dict
-        Everything that decides a figure: the seed, the digits, the versions of the libraries, and a hash of the code.
-    cells : list of Summary
-        Summaries of the cells of Tables 2 to 4; the measurand of each is a `Cell`.
-    comparisons : list of (variant, pairs)
-        The variants of the protocol, each with the two summaries of each pair of cells over the same random draws.
-    trials : list of Summary
-        Summaries of the trials of the robustness study; the measurand of each is a `Trial`.
-    recognitions : list of Summary
-        Summaries of the few-shot study.
-    accuracies : dict of dicts
-        The accuracies of the few-shot study: by measurand, and by number of the draw.
-    recognition_seconds : dict of float
-        Mean times of training and testing in the few-shot study, by measurand.
-    glyphs : list
-        The figures of the glyph study, one per method.
-    one_shot : list
-        The figures of Omniglot, one per method.
-    checks : list
-        The rows of Table 1.
-    seconds : dict of str to float
-        Time of each step; steps that run in several threads add up to more than the whole run, which is "the whole run,
-        by the clock".
-    missing : int
-        Number of missing measurements: cells in a draw, trials, and methods of a study. Table 1 counts as one.
-
-    See Also
-    --------
-    reproduce : Run the experiments.
-    Run : The run, which summarises its measurements as an outcome.
-
-    Examples
-    --------
-    With the run in the example of `Run`:
-
-    >>> outcome = run.summarise()
-    >>> len(outcome.cells), outcome.missing
-    (3, 0)
-    """
-
-    choice: Choice
-    setup: dict[str, Any]
-    cells: list[Summary[Cell]]
-    comparisons: list[tuple[Variant, list[list[Summary[Cell]]]]]
-    trials: list[Summary[Trial]]
-    recognitions: list[Summary[Recognition]]
-    accuracies: dict[Recognition, dict[str, float]]
-    recognition_seconds: dict[Recognition, float]
-    glyphs: list[GlyphFigures]
-    one_shot: list[OneShotFigures]
-    checks: list[table1.Check]
-    seconds: dict[str, float]
-    missing: int
-
-    def select_cells(self, table: str, protocol: str | None = None) -> list[Summary[Cell]]:
-        """Select the cells of a table, in one protocol or in all.
-
-        Parameters
-        ----------
-        table : str
-            The table: "table2", "table3" or "table4".
-        protocol : {"published", "independent"}, optional
-            The protocol. The default is all protocols.
-
-        Returns
-        -------
-        list of Summary
-            The summaries of the cells.
-
-        Examples
-        --------
-        With the run in the example of `Run`:
-
-        >>> outcome = run.summarise()
-        >>> len(outcome.select_cells("table3")), len(outcome.select_cells("table3", "independent"))
-        (3, 0)
-        """
-        return [s for s in self.cells if s.measurand.table == table and protocol in (None, s.measurand.protocol)]
-
-    def select_trials(self, dataset: str, varied: str | None = None) -> list[Summary[Trial]]:
-        """Select the trials of a set, or of the curve for one parameter of it.
-
-        Parameters
-        ----------
-        dataset : str
-            The set: "aff", "elastic", "salt", "all" or "linmnist10".
-        varied : {"dots", "amplitude"}, optional
-            The parameter of the curve. By default the trials of no curve are selected.
-
-        Returns
-        -------
-        list of Summary
-            The summaries of the trials.
-
-        Examples
-        --------
-        With the run in the example of `Run`:
-
-        >>> run.summarise().select_trials("salt")  # the robustness study was not chosen
-        []
-        """
-        return [s for s in self.trials if (s.measurand.dataset, s.measurand.varied) == (dataset, varied)]
-
-    def describe(self) -> dict[str, Any]:
-        """Describe what was measured, and with what.
-
-        Returns
-        -------
-        dict
-            The fields of the choice, and the set-up.
-
-        Examples
-        --------
-        With the run in the example of `Run`:
-
-        >>> described = run.summarise().describe()
-        >>> described["parts"], described["draws"], described["seed"]
-        (('table3',), 1, 0)
-        """
-        chosen = {field.name: getattr(self.choice, field.name) for field in fields(self.choice)}
-        glyphs = self.choice.glyphs
-        described = f"{glyphs.font.name}, queries in {glyphs.query_font.name}" if glyphs else None
-        data = tuple(Path(path).name for path in self.choice.data)
-        return {**chosen, "glyphs": described, "data": data or None, **self.setup}
 
 
 def prepare(out: str | os.PathLike[str], choice: Choice, mnist: datasets.Mnist | None) -> Run:

@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 from radoncdt._text import format_count
 from radoncdt.reproduction import baselines, labels, robustness, table1
+from radoncdt.reproduction.choice import PARTS
 from radoncdt.reproduction.labels import format_difference, format_figure, format_printed
 from radoncdt.reproduction.measurement import NOTABLE, Measurand, Summary, group_by
+from radoncdt.reproduction.outcome import Outcome
 from radoncdt.reproduction.protocol import Cell
 from radoncdt.reproduction.recognition import few_shot_tables, networks, tables
 from radoncdt.reproduction.robustness import Trial
-from radoncdt.reproduction.runner import PARTS, Outcome
 
 __all__ = ["Grid", "GridEntry", "Section", "describe_missing_baselines", "list_sections", "make_entry"]
 

@@ -105,13 +105,13 @@ def add_results(parser: argparse.ArgumentParser, reports: str) -> None:
 def take_over(stored: Path, folders: Sequence[Path], parts: Mapping[str, str]) -> None:
     """Replace stored records by those in the folders of reports, where `parts` has their key for the name of a file.
 
-    Records of one part in several folders are put together. Parts without a file stay as they are.
+    Records of one part in several folders are put together. Parts without records stay as they are.
     """
     known = json.loads(stored.read_text(encoding="utf-8")) if stored.exists() else {}
     for name, key in parts.items():
-        paths = [path for folder in folders if (path := folder / f"{name}.json").exists()]
-        if paths:
-            known[key] = [record for path in paths for record in json.loads(path.read_text(encoding="utf-8"))]
+        paths = (path for folder in folders if (path := folder / f"{name}.json").exists())
+        if records := [record for path in paths for record in json.loads(path.read_text(encoding="utf-8"))]:
+            known[key] = records
     write_json(stored, known)
 
 

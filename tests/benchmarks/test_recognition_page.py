@@ -31,6 +31,7 @@ def test_figures_of_a_report_replace_the_stored_ones(tmp_path, monkeypatch):
     folders = tmp_path / "sans", tmp_path / "serif"
     for k, folder in enumerate(folders):
         folder.mkdir()
+        (folder / "omniglot.json").write_text("[]", encoding="utf-8")
         (folder / "glyphs.json").write_text(f"[{k + 5}]", encoding="utf-8")
     recognition_page.take_over(stored, folders, parts)
     assert recognition_page.load_records() == {"few_shot": [1], "glyphs": [5, 6], "omniglot": [3], "priors": [4]}

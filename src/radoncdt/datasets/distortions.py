@@ -62,8 +62,8 @@ def elastic(
 
     References
     ----------
-    .. [1] M. Beckmann, R. Beinert and J. Bresch, "Normalized Radon Cumulative Distribution Transforms for Invariance
-       and Robustness in Optimal Transport Based Image Classification", arXiv:2506.08761.
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Normalized Radon cumulative distribution transforms for invariance and
+           robustness in optimal transport based image classification", 2025. arXiv:2506.08761.
 
     Examples
     --------
@@ -112,8 +112,8 @@ def salt(images: ArrayLike, rng: Seed, *, dots: tuple[int, int] = (4, 7), diamet
 
     References
     ----------
-    .. [1] M. Beckmann, R. Beinert and J. Bresch, "Normalized Radon Cumulative Distribution Transforms for Invariance
-       and Robustness in Optimal Transport Based Image Classification", arXiv:2506.08761.
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Normalized Radon cumulative distribution transforms for invariance and
+           robustness in optimal transport based image classification", 2025. arXiv:2506.08761.
 
     Examples
     --------
@@ -164,8 +164,8 @@ def bars(images: ArrayLike, rng: Seed, *, bars: tuple[int, int] = (2, 5), width:
 
     References
     ----------
-    .. [1] M. Beckmann, R. Beinert and J. Bresch, "Normalized Radon Cumulative Distribution Transforms for Invariance
-       and Robustness in Optimal Transport Based Image Classification", arXiv:2506.08761.
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Normalized Radon cumulative distribution transforms for invariance and
+           robustness in optimal transport based image classification", 2025. arXiv:2506.08761.
 
     Examples
     --------
@@ -227,8 +227,8 @@ def sticks(
 
     References
     ----------
-    .. [1] M. Beckmann, R. Beinert and J. Bresch, "Normalized Radon Cumulative Distribution Transforms for Invariance
-       and Robustness in Optimal Transport Based Image Classification", arXiv:2506.08761.
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Normalized Radon cumulative distribution transforms for invariance and
+           robustness in optimal transport based image classification", 2025. arXiv:2506.08761.
 
     Examples
     --------

@@ -125,8 +125,8 @@ def few_shot(
 
     References
     ----------
-    .. [1] M. Beckmann, R. Beinert and J. Bresch, "Normalized Radon Cumulative Distribution Transforms for Invariance
-       and Robustness in Optimal Transport Based Image Classification", arXiv:2506.08761.
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Normalized Radon cumulative distribution transforms for invariance and
+           robustness in optimal transport based image classification", 2025. arXiv:2506.08761.
 
     Examples
     --------

@@ -64,8 +64,8 @@ def templates(
 
     References
     ----------
-    .. [1] M. Beckmann, R. Beinert and J. Bresch, "Max-Normalized Radon Cumulative Distribution Transform for Limited
-       Data Classification", SSVM 2025, arXiv:2411.16282.
+    .. [1] M. Beckmann, R. Beinert, J. Bresch, "Max-normalized Radon cumulative distribution transform for limited data
+           classification", Scale Space and Variational Methods in Computer Vision (SSVM), 2025. arXiv:2411.16282.
 
     Examples
     --------

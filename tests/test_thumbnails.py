@@ -1,5 +1,6 @@
 """Thumbnails and overlays: they show the ink, and damaged ones are refused."""
 
+import base64
 from io import BytesIO
 
 import numpy as np
@@ -11,6 +12,7 @@ from radoncdt._thumbnails import (
     THUMBNAIL_SIDE,
     draw_ink,
     draw_overlay,
+    embed,
     make_thumbnail,
     read_thumbnail,
     reduction,
@@ -63,3 +65,15 @@ def test_an_overlay_of_thumbnails_is_dark_where_both_have_ink(large, small):
 def test_overlays_of_extreme_maps_are_drawn(scale):
     picture = draw_overlay(np.eye(30, dtype=np.float32), np.eye(20, dtype=np.float32), np.diag([scale, scale, 1]))
     assert picture.shape == (24, 24, 3)
+
+
+def test_an_overlay_in_a_page_keeps_rare_colours():
+    """A few orange lines stay orange beside much blue of all shades."""
+    fixed = np.zeros((192, 192), np.float32)
+    fixed[20:170, 20:170] = np.linspace(0, 1, 150)
+    moving = np.zeros_like(fixed)
+    moving[178:180, 10:180] = 1
+    picture = embed(draw_overlay(moving, fixed, np.eye(3)))
+    shown = np.asarray(Image.open(BytesIO(base64.b64decode(picture.partition(",")[2]))).convert("RGB")).astype(int)
+    red, green, blue = np.moveaxis(shown, 2, 0)
+    assert ((red > 200) & (green < 180) & (blue < 100)).sum() > 150

@@ -28,7 +28,7 @@ PICTURE_SIDE = 192  # pixels; maximum length of the longer side of a picture in 
 _MARGIN = 0.08  # margin around the fixed ink for parts of the moved ink beyond it, as a share of the longer side
 _MOVED_COLOUR, _FIXED_COLOUR = (1.0, 0.45, 0.0), (0.1, 0.45, 0.9)  # orange and blue, distinct for the colour-blind
 _MIN_SCALE = 0.01  # smaller changes of size are drawn with the blur of this one
-_INK_COLOURS, _PICTURE_COLOURS = 4, 16  # colours of pictures of ink, and of all other pictures in a page
+_INK_COLOURS, _PICTURE_COLOURS = 4, 64  # colours of pictures of ink, and of all others; overlays mix rare ones
 
 
 def draw_ink(ink: NDArray[np.float32], side: int = THUMBNAIL_SIDE) -> NDArray[np.uint8]:

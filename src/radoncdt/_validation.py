@@ -44,6 +44,8 @@ MAX_PIXELS = 2**28  # pixels of one requested image, which takes 2 GiB in float6
 MAX_SIDE = 2**14  # pixels along each side of a requested square image, which then has MAX_PIXELS pixels
 MAX_IMAGES = 10**6  # images of one requested data set
 
+_IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
+
 
 class ArgumentError(Exception):
     """An invalid argument.
@@ -78,7 +80,7 @@ def check_array(values: object, name: str, hint: str = "") -> NDArray[Any]:
     `hint` is appended to messages about nested sequences that do not form an array.
     """
     if values is None or isinstance(values, (str, bytes)):
-        raise ArgumentTypeError(name, f"must hold numbers, got {values!r}")
+        raise ArgumentTypeError(name, f"must hold numbers, got {values!r}{_advise_on_files(values)}")
     if any(isinstance(v, np.ma.MaskedArray) for v in (values, *(values if isinstance(values, (list, tuple)) else ()))):
         raise ArgumentTypeError(name, "must not be a masked array; fill it first, for example with `.filled(0)`")
     try:
@@ -87,9 +89,15 @@ def check_array(values: object, name: str, hint: str = "") -> NDArray[Any]:
         raise ArgumentValueError(name, f"must have rows of equal length, got several lengths{hint}") from error
     if array.dtype.kind not in "biuf":
         given = f"{type(values).__name__} of dtype {array.dtype}"
-        more = hint if array.dtype == object else ""
+        more = hint if array.dtype == object else _advise_on_files(*array.ravel()[:1])
         raise ArgumentTypeError(name, f"must hold bool, integer or float numbers, got {given}{more}")
     return array
+
+
+def _advise_on_files(value: object) -> str:
+    """Say how to read a file if the value may be the name of an image."""
+    is_image = isinstance(value, str) and value.lower().endswith(_IMAGE_SUFFIXES)
+    return "; `radoncdt.ink.read_ink` reads images from files" if is_image else ""
 
 
 def check_finite_array(values: object, name: str) -> Floats:

@@ -280,7 +280,9 @@ GOOD = np.ones((2, 4, 5))
         (GOOD * np.nan, ValueError, r"`X\[0\]` must be finite"),
         (GOOD * 1j, TypeError, "`X` must hold bool, integer or float"),
         (None, TypeError, "`X` must hold numbers, got None"),
-        ("images", TypeError, "`X` must hold numbers"),
+        ("images", TypeError, "`X` must hold numbers, got 'images'$"),
+        ("a.PNG", TypeError, "`X` must hold numbers, got 'a.PNG'; `radoncdt.ink.read_ink` reads images from files"),
+        (["a.jpg", "b.jpg"], TypeError, "`radoncdt.ink.read_ink` reads images from files"),
         ([GOOD[0], "image"], TypeError, r"`X\[1\]` must hold numbers"),
     ],
 )

@@ -22,6 +22,19 @@ def test_a_clean_drawing_is_its_own_ink():
     assert_allclose(find_ink(np.rint(255 * MARK).astype(np.uint8), kind="drawing"), ink, atol=0.03)  # either polarity
 
 
+@pytest.mark.parametrize(("grey", "noise"), [(0, 0), (30, 0), (30, 10), (100, 10)])
+def test_ink_of_one_kind_is_full(grey, noise):
+    """Paper without noise and lines without soft edges, as drawn by a program."""
+    page = np.full((200, 200), 250.0)
+    page[30:36, 20:180] = page[30:180, 90:98] = page[100:180, 20:60] = grey
+    drawn = page < 200
+    page[drawn] += np.random.default_rng(0).normal(0, noise, drawn.sum())
+    ink = find_ink(np.clip(page, 0, 255))
+    assert ink[drawn].mean() > 0.85
+    assert ink[drawn].min() > 0.3
+    assert not ink[~drawn].any()
+
+
 def test_drawings_are_the_default():
     page = np.rint(255 - 255 * MARK).astype(np.uint8)
     assert_array_equal(find_ink(page), find_ink(page, kind="drawing"))

@@ -89,7 +89,8 @@ _INK_TYPES: dict[str, tuple[Callable[[str], Any], str]] = {
 _INK_HELP = {
     "kind": "drawing: tracings, prints, rubbings, and ordinary photographs of a drawing; watermark: a watermark "
     "photographed in transmitted light; grey: grey values are mass (default %(default)s)",
-    "ink": "whether the ink is darker or brighter than the paper; auto decides from the image (default %(default)s)",
+    "ink": "whether the ink is darker or brighter than the paper; auto decides from the image, but watermarks count as "
+    "bright (default %(default)s)",
     "threshold": "drawing: the contrast of ink, from 0 (paper) to 1 (the darkest ink), by default Otsu's threshold; "
     f"watermark: the strength of a line in standard deviations of the noise (default {WATERMARK_THRESHOLD:g})",
     "low": "watermark: the strength of a line that continues a stronger one (default half of --threshold)",

@@ -12,7 +12,7 @@ import radoncdt
 from radoncdt._csv import encode_table
 from radoncdt._files import write_atomically
 from radoncdt._plan import DIRECTIONS
-from radoncdt._pooling import N_COMPONENTS, POOLS, WHITENED_POOLS, check_pool
+from radoncdt._pooling import N_COMPONENTS, POOLS, SAMPLED_POOLS, WHITENED_POOLS, check_pool
 from radoncdt._validation import ArgumentValueError
 from radoncdt.cli.inputs import add_files_argument, list_files, read_images
 from radoncdt.cli.messages import complain, say
@@ -52,7 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         choices=DIRECTIONS,
         default=defaults.directions,
         help="equispaced, as in the paper, or whitened, which affine maps change less; auto: equispaced for the pools "
-        "mean, median and none, whitened for the others (default %(default)s)",
+        f"{', '.join(SAMPLED_POOLS)} and none, whitened for the others (default %(default)s)",
     )
     output = parser.add_argument_group("output")
     output.add_argument(

@@ -15,6 +15,7 @@ _PAPER_SIDE = 64  # pixels along the longer side of the reduced image in which t
 _BORDER = 0.88  # where the border begins, from 0 at the centre to 1 at the edge
 _MIN_PAPER = 0.1  # minimum brightness of paper, on a scale from 0 to 1
 _MIN_CONTRAST = 0.02  # minimum contrast; below it the page is considered blank
+_MAX_RATIO = 0.75  # of the means of faint and full ink; above it, both are the same ink
 _PURPOSE = "finding the ink of drawings"
 
 
@@ -27,15 +28,22 @@ def find_drawing(grey: Grey, keep: Mask, options: InkOptions) -> list[Step]:
     if not above.size or above.max() < _MIN_CONTRAST:
         raise_no_contrast(dark=dark)
     full = float(np.quantile(above, 0.95))
-    if options.threshold is not None:
-        level = options.threshold * full
-    else:
-        level = max(float(_find_threshold(above)) if np.ptp(above) > 0 else full / 2, 5 * noise)
+    given = options.threshold
+    level = max(_separate(above, full), 5 * noise) if given is None else given * full
     edge = max(min(level - 3 * noise, full - level), 0.1 * level)  # soft edges stay soft, and noise stays paper
     mass = np.clip(contrast * np.float32(0.5 / edge) + np.float32(0.5 - 0.5 * level / edge), 0, 1)
     if not mass.any():
         raise_no_contrast(dark=dark)
     return [Step("light evened out", contrast), Step("above the threshold", mass)]
+
+
+def _separate(above: Grey, full: float) -> float:
+    """Return the level between faint values, such as edges, and full ink; half of the contrast if there is only ink."""
+    if np.ptp(above) == 0:
+        return full / 2
+    level = float(_find_threshold(above))
+    faint, ink = (float(above[some].mean()) for some in (above <= level, above > level))
+    return level if faint < _MAX_RATIO * ink else full / 2
 
 
 def _find_threshold(values: Grey) -> Any:

@@ -110,8 +110,9 @@ def summarise(records: list[Record]) -> str:
             f"  power {angles['exponent']:.2f} (dense, from the middle of the range on). For drawings of one size it\n"
             "  is a linear function of the rows, columns and runs of ink, with deviations of "
             f"{ink['linear']:.0%} at most.",
-            f"- **Accuracy.** {capitalise(count_wins(records, 'accuracy', ACCURACY))}",
-            "- **Invariance**, in our best form. " + capitalise(count_wins(records, "invariance", {"spread": ""})),
+            f"- **Accuracy**, in our best form. {capitalise(count_wins(records, 'accuracy', ACCURACY))}",
+            "- **Invariance**, root mean square change in our best form. "
+            + capitalise(count_wins(records, "invariance", {"spread": ""})),
             "- **Many angles.** adrt computes all of its projections at once. For projections of dense images,\n"
             f"  {state_crossing(records, 'dense', 'projections')} ([Many angles](#many-angles)).",
         ]
@@ -260,8 +261,9 @@ def write_stages(records: list[Record]) -> list[str]:
         "The table shows milliseconds of the stages of radoncdt for 256 × 256 pixels and 128 angles, in the fastest\n"
         "rounds: reading (copy, box and runs of the ink, transposed copy, moments), projection, quantiles, pooling\n"
         "(normalisation and maximum), and Python (arguments). The values are differences of measured times, so\n"
-        "hundredths are noise.",
-        make_table(["", *names, "together", "bound", "projection over bound"], rows),
+        "hundredths are noise. The plain loop only filters the same rows with three taps and adds them to sums of the\n"
+        "same size.",
+        make_table(["", *names, "together", "plain loop", "projection over plain loop"], rows),
         "### How the time grows",
         "![Milliseconds over the side, angles, images at once, ink and threads](../pictures/benchmarks_scaling.png)",
     ]

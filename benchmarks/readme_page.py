@@ -66,7 +66,8 @@ def _claim_glyphs(records: list[dict[str, Any]]) -> list[str]:
         f"One Chinese character among {records[0]['characters']:,}, from one template each in another typeface, "
         f"{' and '.join(faces)}",
         f"found first by `AffineNeighbors(refine=100, frame_size=56)` in {first['refined']} of the cases, with even "
-        f"ink in {first['even refined']}; with the paper's features in {first['mnrcdt']}",
+        f"ink, whose settings were chosen on the bold faces, in {first['even refined']}; "
+        f"with the paper's features in {first['mnrcdt']}",
         "[Recognition from few examples](docs/results/recognition.md), `radoncdt reproduce glyphs`",
     ]
 

@@ -336,7 +336,7 @@ def measure_dense() -> Iterator[Row]:
         rounds=10,
     )
     yield "dense images, 256 × 256: milliseconds per pair, one thread", times["exact"].min() * 1e3, "≤", 10
-    yield "dense images, 256 × 256: the same with robust moments", times["robust"].min() * 1e3, "≤", np.inf
+    yield "dense images, 256 × 256: milliseconds per pair with robust moments", times["robust"].min() * 1e3, "≤", np.inf
 
 
 def measure_speed() -> Iterator[Row]:

@@ -22,7 +22,7 @@ PAGES = [
 
 
 def check_readme(names):
-    assert names["model"].predict([names["photograph"]]) == ["triangle"]
+    assert names["model"].predict([names["moved"]]) == ["triangle"]
 
 
 def check_library(names):

@@ -1,5 +1,6 @@
 """Pools of the NR-CDT: slow references, invariance, components and directions."""
 
+import inspect
 import re
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,7 @@ from strategies import clouds, images, matrices, rotation, shifts
 import radoncdt
 from radoncdt import PointCloud, _threads, datasets, push_forward
 from radoncdt._numpy import method
-from radoncdt._pooling import POOLS, WHITENED_POOLS
+from radoncdt._pooling import POOLS, SAMPLED_POOLS, WHITENED_POOLS
 
 pytestmark = pytest.mark.usefixtures("each_implementation")
 
@@ -232,6 +233,17 @@ def test_the_table_has_every_pool():
     rows = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("| `")]
     documented = {name: directions.strip() for names, directions in rows for name in re.findall(r"`(\w+)`", names)}
     assert documented == {"nrcdt" if pool is None else pool: directions for pool, directions in AUTO.items()}
+
+
+@pytest.mark.parametrize("pool", [*POOLS, *WHITENED_POOLS])
+def test_every_pool_is_documented(pool):
+    howto = (Path(__file__).parents[1] / "docs/howto/choose-features.md").read_text(encoding="utf-8")
+    assert f"`{pool}`" in howto.split("## Choose a pool")[1].split("\n## ")[0]
+    for documented in (radoncdt.pooled_nrcdt, radoncdt.NormalizedRadonCDT):
+        parameters = " ".join(inspect.getdoc(documented).split())
+        assert f'"{pool}"' in parameters
+        if pool in SAMPLED_POOLS:
+            assert f"the {pool}" in parameters.split("equispaced directions")[1]
 
 
 def list_functions(pool):

@@ -129,7 +129,7 @@ def describe_match(match):
 
 
 def test_a_prior_without_penalties_changes_no_bit(folder):
-    """Priors that penalty no map, or only the distortion distance, which searches do not use."""
+    """Priors that penalise no map, or only the distortion distance, which searches do not use."""
     with Catalogue("marks.db") as catalogue:
         for k in range(6):
             plain = catalogue.search(f"queries/q{k}.png", top=24)
@@ -140,7 +140,7 @@ def test_a_prior_without_penalties_changes_no_bit(folder):
 
 
 def test_scores_without_a_prior_are_those_of_plain_distances_and_line_fits(folder):
-    """The search adds no penalties, nor penalties that are nearly zero."""
+    """The search adds no penalties, not even tiny ones."""
     with Catalogue("marks.db") as catalogue, catalogue._open_index() as (snapshot, _):
         for k in range(3):
             result = catalogue.search(f"queries/q{k}.png", top=24)
@@ -197,7 +197,7 @@ def test_a_prior_decides_between_the_maps_of_a_symmetric_mark(folder, tmp_path):
         catalogue.add(tmp_path / "marks")
         query = np.uint8(np.rint(255 - 255 * np.clip(turned / turned.max(), 0, 1)))
         found = catalogue.search(query, prior="upright").matches[0].registration
-        assert abs(found.rotation) == pytest.approx(10, abs=1.5)  # "upright" has no penalty for mirroring
+        assert abs(found.rotation) == pytest.approx(10, abs=1.5)
         found = catalogue.search(query, prior=radoncdt.MapPrior(rotation=0.03, mirror=0.01)).matches[0].registration
         assert not found.mirrored
         assert found.rotation == pytest.approx(-10, abs=1.5)

@@ -1,5 +1,6 @@
 """Completion in shells: the scripts are valid, and complete commands, actions, options, choices and files."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -58,7 +59,7 @@ def complete(shell, script, *words):
         command = [find("bash"), "--norc", "-c", ASK_BASH, "bash", script, *words]
     else:
         command = [find("fish"), "--no-config", "-c", ASK_FISH, script, *words]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=os.environ | {"LC_ALL": "C"})
     assert done.stderr == ""
     return {line.partition("\t")[0].removesuffix("/") for line in done.stdout.splitlines()} - {""}
 
@@ -66,7 +67,8 @@ def complete(shell, script, *words):
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_script_is_valid(scripts, shell):
     assert (scripts / shell).stat().st_size > 1000
-    done = subprocess.run([find(shell), "-n", scripts / shell], capture_output=True, text=True, timeout=60)
+    command = [find(shell), "-n", scripts / shell]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=os.environ | {"LC_ALL": "C"})
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -117,7 +117,7 @@ class Match(NamedTuple):
         Mean distance of the lines, in standard deviations of the mark.
     p_value : float or None
         How often a catalogue without this mark would yield a best match at least as prominent. None if the catalogue is
-        not calibrated for the search, or if plausible maps lead to fewer than 11 entries.
+        not calibrated for the search, or if plausible maps reach fewer than 11 entries.
     registration : Registration
         The map from the ink of the query to the ink of the entry.
     metadata : dict

@@ -1,6 +1,6 @@
 """Made-up watermarks, and queries for them: tracings, tracings with specks, and photographs.
 
-A watermark consists of lines. A query is not a resampled picture: its lines are bent, moved and drawn again with
+A watermark consists of lines. A query is not a resampled picture: its lines are bent, moved and redrawn with
 another pen.
 """
 

@@ -28,7 +28,7 @@ class Prediction(NamedTuple):
     label : str or None
         The known class: the name of the folder in which the image is, below a folder of test images; or None.
     predicted : str or None
-        The predicted class, or None if no plausible map leads to an example.
+        The predicted class, or None if no plausible map reaches an example.
     p : float, optional
         Probability of the predicted class. For neighbours it is their share of the votes, and None for one neighbour.
     second : str, optional

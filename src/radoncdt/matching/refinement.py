@@ -1,7 +1,7 @@
 """Refinement: the last step of a registration, from a map that is nearly right to the one that fits best.
 
 Registration computes its map from moments and projections, which depend on where the mass is. An image that is
-resampled, or lines that are drawn again, have their mass in slightly different places. The last step therefore compares
+resampled, or lines that are redrawn, have their mass in slightly different places. The last step therefore compares
 two images pixel by pixel, and two PointClouds by the transport of their projections, both with Gauss–Newton steps.
 
 Pixels are means over squares, or values between such means, and a map stretches the squares of the moving image. So one

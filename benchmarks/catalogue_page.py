@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.catalogue import FRAMES, LEVELS, LIMITS, N_LARGE_QUERIES, N_QUERIES, RESULTS
-from benchmarks.report import make_parser, make_table, replace_between, write_text
+from benchmarks.report import insert_passages, make_parser, make_table, write_text
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -20,12 +20,6 @@ Figures = dict[str, float]
 LARGE = "100,000 entries"  # beginning of the titles of figures of the large catalogue
 ORDERING = 24  # bytes per entry that a search uses for bounds and their order
 KINDS = dict(zip(LIMITS, ("drawings", "with specks", "photographs")))  # names of the kinds of queries in the tables
-END = "<!-- end -->"  # marks the end of a generated passage
-
-
-def mark_begin(name: str) -> str:
-    """Return the comment that marks the beginning of a generated passage."""
-    return f"<!-- {name}: from benchmarks/catalogue.json, by benchmarks/catalogue_page.py -->"
 
 
 def load_figures() -> Figures:
@@ -242,9 +236,8 @@ TABLES: dict[str, dict[str, Callable[[Figures], str]]] = {
 
 def insert_tables(text: str, page: str, figures: Figures) -> str:
     """Replace the tables of a page, which are between marks, by those of the given figures."""
-    for name, make in TABLES[page].items():
-        text = replace_between(text, mark_begin(name), END, make(figures))
-    return text
+    passages = {name: make(figures) for name, make in TABLES[page].items()}
+    return insert_passages(text, "catalogue", passages)
 
 
 def main(arguments: Sequence[str]) -> int:

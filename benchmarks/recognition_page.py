@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.priors import RESULTS, make_prior_table
-from benchmarks.report import add_results, make_parser, make_table, replace_between, take_over, write_text
+from benchmarks.report import add_results, insert_passages, make_parser, make_table, take_over, write_text
 from benchmarks.training import make_training_table
 from radoncdt import plot
 from radoncdt.reproduction.figures import PLOTTED, draw_few_shot
@@ -26,7 +26,6 @@ from radoncdt.reproduction.recognition.tables import list_glyphs, list_one_shot
 
 DOCS = Path(__file__).parent.parent / "docs"
 PICTURE = DOCS / "pictures" / "recognition_few_shot.png"
-END = "<!-- end -->"  # marks the end of a generated table
 STUDIES = ("few_shot", "glyphs", "omniglot")  # the studies of `radoncdt reproduce`
 
 Records = list[dict[str, Any]]
@@ -74,11 +73,6 @@ PAGES: dict[Path, dict[str, Callable[[Records], str]]] = {
 """The functions that make the tables of a page from the records of the same name."""
 
 
-def mark_begin(name: str) -> str:
-    """Return the comment that marks the beginning of a generated table."""
-    return f"<!-- {name}: from benchmarks/recognition.json, by benchmarks/recognition_page.py -->"
-
-
 def load_records() -> dict[str, Records]:
     """Load the records of all studies."""
     records: dict[str, Records] = json.loads(RESULTS.read_text(encoding="utf-8"))
@@ -87,9 +81,8 @@ def load_records() -> dict[str, Records]:
 
 def insert_tables(page: Path, text: str, records: dict[str, Records]) -> str:
     """Replace the tables in the text of a page, which are between marks, by those of the given records."""
-    for name, make in PAGES[page].items():
-        text = replace_between(text, mark_begin(name), END, make(records[name]))
-    return text
+    passages = {name: make(records[name]) for name, make in PAGES[page].items()}
+    return insert_passages(text, "recognition", passages)
 
 
 def list_facts(records: Records) -> dict[str, Any]:

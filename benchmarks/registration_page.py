@@ -8,11 +8,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks.registration import N_CASES, NEAR, RESULTS, WORSE
-from benchmarks.report import make_parser, make_table, replace_between, write_text
+from benchmarks.report import insert_passages, make_parser, make_table, write_text
 from radoncdt.matching.registration import CREDIBLE_DISTANCE
 
 PAGE = Path(__file__).parent.parent / "docs" / "results" / "registration.md"
-END = "<!-- end -->"  # marks the end of a generated table
 
 Figures = dict[str, float]
 """All stored results, by their titles."""
@@ -140,16 +139,10 @@ TABLES: dict[str, Callable[[Figures], str]] = {
 """The functions that make the tables of the page."""
 
 
-def mark_begin(name: str) -> str:
-    """Return the comment that marks the beginning of a generated table."""
-    return f"<!-- {name}: from benchmarks/registration.json, by benchmarks/registration_page.py -->"
-
-
 def insert_tables(text: str, figures: Figures) -> str:
     """Replace the tables in the text of the page, which are between marks."""
-    for name, make in TABLES.items():
-        text = replace_between(text, mark_begin(name), END, make(figures))
-    return text
+    passages = {name: make(figures) for name, make in TABLES.items()}
+    return insert_passages(text, "registration", passages)
 
 
 def main(arguments: Sequence[str]) -> int:

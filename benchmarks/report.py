@@ -13,13 +13,16 @@ import numpy as np
 from radoncdt._files import write_atomically
 
 __all__ = [
+    "END",
     "Parts",
     "Row",
     "add_parts",
     "add_results",
     "check_parts",
+    "insert_passages",
     "make_parser",
     "make_table",
+    "mark_begin",
     "replace_between",
     "run_parts",
     "take_over",
@@ -94,6 +97,22 @@ def replace_between(text: str, begin: str, end: str, new: str) -> str:
     if len(after) != 1 or f"\n{end}" not in after[0]:
         raise ValueError(f"there must be one place between {begin!r} and {end!r}")
     return f"{before}{begin}\n{new}\n{end}{after[0].split(end, 1)[1]}"
+
+
+END = "<!-- end -->"
+"""Marks the end of a generated passage of a document."""
+
+
+def mark_begin(name: str, results: str) -> str:
+    """Return the comment that marks the beginning of a passage that NAME_page.py writes from NAME.json."""
+    return f"<!-- {name}: from benchmarks/{results}.json, by benchmarks/{results}_page.py -->"
+
+
+def insert_passages(text: str, results: str, passages: Mapping[str, str]) -> str:
+    """Replace the passages of a document that are between marks."""
+    for name, passage in passages.items():
+        text = replace_between(text, mark_begin(name, results), END, passage)
+    return text
 
 
 def add_results(parser: argparse.ArgumentParser, reports: str) -> None:

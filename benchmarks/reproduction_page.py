@@ -10,14 +10,13 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from benchmarks.report import add_results, make_parser, make_table, replace_between, take_over, write_text
+from benchmarks.report import add_results, insert_passages, make_parser, make_table, take_over, write_text
 from radoncdt.reproduction import Cell, Summary, labels
 from radoncdt.reproduction.robustness import STUDIES
 from radoncdt.reproduction.tables import TABLES, find_printed, list_variants
 
 DOCS = Path(__file__).parent.parent / "docs" / "results"
 RESULTS = Path(__file__).parent / "reproduction.json"
-END = "<!-- end -->"  # marks the end of a generated table
 PARTS = {"results": "cells", "variants": "variants", "robustness": "robustness"}  # reports' files, and our keys
 
 Records = list[dict[str, Any]]
@@ -147,11 +146,6 @@ PAGES: dict[str, dict[str, Callable[[Stored], str]]] = {
 """The functions that make the tables of a page from the stored records."""
 
 
-def mark_begin(name: str) -> str:
-    """Return the comment that marks the beginning of a generated table."""
-    return f"<!-- {name}: from benchmarks/reproduction.json, by benchmarks/reproduction_page.py -->"
-
-
 def load_stored() -> Stored:
     """Load the records of all parts."""
     stored: Stored = json.loads(RESULTS.read_text(encoding="utf-8"))
@@ -160,9 +154,8 @@ def load_stored() -> Stored:
 
 def insert_tables(name: str, text: str, stored: Stored) -> str:
     """Replace the tables in the text of a page, which are between marks."""
-    for table, make in PAGES[name].items():
-        text = replace_between(text, mark_begin(table), END, make(stored))
-    return text
+    passages = {table: make(stored) for table, make in PAGES[name].items()}
+    return insert_passages(text, "reproduction", passages)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from benchmarks import recognition_page
+from benchmarks.report import END
 from radoncdt import plot
 
 
@@ -14,7 +15,7 @@ def test_the_tables_show_the_results(page):
     text = page.read_text(encoding="utf-8")
     assert recognition_page.insert_tables(page, text, records) == text
     with pytest.raises(ValueError, match="there must be one place between"):
-        recognition_page.insert_tables(page, text.replace(recognition_page.END, ""), records)
+        recognition_page.insert_tables(page, text.replace(END, ""), records)
 
 
 def test_the_picture_shows_the_results():

@@ -3,6 +3,7 @@
 import pytest
 
 from benchmarks import registration_page
+from benchmarks.report import END
 
 
 def test_the_tables_show_the_results():
@@ -10,7 +11,7 @@ def test_the_tables_show_the_results():
     text = registration_page.PAGE.read_text(encoding="utf-8")
     assert registration_page.insert_tables(text, figures) == text
     with pytest.raises(ValueError, match="there must be one place between"):
-        registration_page.insert_tables(text.replace(registration_page.END, ""), figures)
+        registration_page.insert_tables(text.replace(END, ""), figures)
 
 
 def test_titles_are_found_by_their_beginning():

@@ -5,6 +5,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from benchmarks import reproduction_page
+from benchmarks.report import END
 from radoncdt import datasets
 from radoncdt.reproduction import robustness
 from radoncdt.reproduction.measurement import summarise
@@ -18,7 +19,7 @@ def test_the_tables_show_the_results(name):
     text = (reproduction_page.DOCS / name).read_text(encoding="utf-8")
     assert reproduction_page.insert_tables(name, text, stored) == text
     with pytest.raises(ValueError, match="there must be one place between"):
-        reproduction_page.insert_tables(name, text.replace(reproduction_page.END, ""), stored)
+        reproduction_page.insert_tables(name, text.replace(END, ""), stored)
 
 
 # A prediction near the boundary of two classes may depend on how the processor rounds.

@@ -14,6 +14,7 @@ from radoncdt import datasets
 from radoncdt.catalogue import Catalogue, report
 from radoncdt.catalogue.calibration import Calibration
 from radoncdt.catalogue.report import MATCH_COLUMNS, make_unique_titles
+from radoncdt.cli import search
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +70,20 @@ def test_a_page_has_a_summary_with_thumbnails_and_all_pictures(searched):
     assert links == [f"#{heading['id']}" for heading in page.find("h2")]
     assert "how often a catalogue without this mark would yield a best match at least as prominent" in page.text
     assert "not calibrated" not in page.text
+
+
+def test_the_page_and_the_command_say_when_no_entry_stands_out(searched, capsys):
+    catalogue, results = searched
+    plain, prominent = (
+        [result._replace(matches=[match._replace(p_value=p) for match in result.matches]) for result in results[:1]]
+        for p in (0.3, 0.05)
+    )
+    sentence = "No entry stands out: no p-value is 0.05 or less."
+    assert sentence in report.html(catalogue, plain)
+    assert sentence not in report.html(catalogue, prominent)
+    for found, count in ((plain, 1), (prominent, 0)):
+        search._print_matches(found[0], 4, with_name=False)
+        assert capsys.readouterr().out.count("no entry stands out: no p-value is 0.05 or less") == count
 
 
 def test_p_values_are_highlighted(searched):

@@ -20,9 +20,9 @@ from radoncdt.catalogue.search import Match, SearchResult
 from radoncdt.ink import InkError
 from radoncdt.ink.files import read_image
 
-__all__ = ["csv", "describe_map", "draw_overlay", "format_p_value", "html"]
+__all__ = ["CLEAR", "csv", "describe_map", "draw_overlay", "format_p_value", "has_prominent", "html"]
 
-_CLEAR, _WEAK = 0.05, 0.2  # p-values up to the first are highlighted in green, those above the second in grey
+CLEAR, _WEAK = 0.05, 0.2  # p-values up to the first are highlighted in green, those above the second in grey
 
 # ---------------------------------------------------------------- the page
 
@@ -49,7 +49,7 @@ def html(
         failures=failures,
         calibrated=is_calibrated,
         note=None if is_calibrated else note or why,
-        clear=_CLEAR,
+        clear=CLEAR,
         weak=_WEAK,
     )
 
@@ -62,8 +62,14 @@ def _draw_pictures(result: SearchResult) -> dict[str, Any]:
         "original": result.query.file and _embed_file(result.query.file),
         "ink": embed_ink(ink),
         "cropped": embed_ink(np.pad(ink[ink_box(ink)], 4)),
+        "stands_out": has_prominent(result),
         "matches": [(match, *_draw_match(ink, result.thumbnails[match.entry], match)) for match in result.matches],
     }
+
+
+def has_prominent(result: SearchResult) -> bool:
+    """Whether a match has a p-value that the page shows in green."""
+    return any(match.p_value is not None and match.p_value <= CLEAR for match in result.matches)
 
 
 def _draw_match(ink: NDArray[np.float32], thumbnail: bytes, match: Match) -> tuple[str, str]:

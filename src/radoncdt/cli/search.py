@@ -140,6 +140,8 @@ def _print_matches(result: SearchResult, top: int, *, with_name: bool) -> None:
             f"distance {match.distance:.3f}{p_value}  {match.file}  {known}"
         )
         say(f"{'':6}{report.describe_map(match)}")
+    if result.calibrated and result.matches and not report.has_prominent(result):
+        say(f"no entry stands out: no p-value is {report.CLEAR} or less")
     n_others = result.searched - len(result.matches)
     if result.matches and n_others and len(result.matches) < top:
         say(f"no plausible map reaches the other {format_count(n_others, 'entry', 'entries')}")

@@ -19,8 +19,8 @@ speed
     Pairs per second, milliseconds per query among 10,000 digits, whether the result is that of the full search, and the
     processor time of the few-shot classifier for 1,000 digits among 100 examples.
 
-The figures are stored in registration.json, with those of ``python -m benchmarks turns``. ``python -m benchmarks
-registration_page`` makes the tables of docs/results/registration.md from them.
+All figures except times are stored in registration.json, with those of ``python -m benchmarks turns``. ``python -m
+benchmarks registration_page`` makes the tables of docs/results/registration.md from them.
 """
 
 import time
@@ -423,4 +423,4 @@ PARTS: Parts = {
 
 
 def main(arguments: Sequence[str]) -> int:
-    return run_parts(__name__, __doc__, PARTS, arguments, RESULTS)
+    return run_parts(__name__, __doc__, PARTS, arguments, RESULTS, store_times=False)

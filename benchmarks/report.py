@@ -54,10 +54,19 @@ def check_parts(parser: argparse.ArgumentParser, chosen: Sequence[str], parts: S
         parser.error(f"unknown part {unknown[0]!r}; choose from {', '.join(parts)}")
 
 
-def run_parts(module: str, doc: str | None, parts: Parts, arguments: Sequence[str], results: Path | None = None) -> int:
+def run_parts(
+    module: str,
+    doc: str | None,
+    parts: Parts,
+    arguments: Sequence[str],
+    results: Path | None = None,
+    *,
+    store_times: bool = True,
+) -> int:
     """Measure the parts that the arguments name, by default all, and print which figures miss their limits.
 
-    If there is a file of results, the figures of a part replace the earlier ones once all of them are measured.
+    If there is a file of results, the figures of a part replace the earlier ones once all of them are measured; with
+    `store_times=False`, those that do not depend on the machine.
     The exit code is 1 if a figure misses its limit, and 0 otherwise.
     """
     parser = make_parser(module, doc)
@@ -77,7 +86,8 @@ def run_parts(module: str, doc: str | None, parts: Parts, arguments: Sequence[st
                 print(f"{verdict} {name:72s} {figure:10.3g}  {against}", flush=True)
                 if results is not None and name in figures:
                     raise ValueError(f"the titles of figures must differ, got {name!r} twice")
-                figures[name] = float(f"{figure:.6g}")
+                if store_times or "second" not in name:
+                    figures[name] = float(f"{figure:.6g}")
         if results is not None:
             known = json.loads(results.read_text(encoding="utf-8")) if results.exists() else {}
             known[part] = figures

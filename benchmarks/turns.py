@@ -136,4 +136,4 @@ PARTS: Parts = {"digits": [measure_digits], "symbols": [measure_symbols], "marks
 
 def main(arguments: Sequence[str]) -> int:
     """Run the parts that the arguments name."""
-    return run_parts(__name__, __doc__, PARTS, arguments, RESULTS)
+    return run_parts(__name__, __doc__, PARTS, arguments, RESULTS, store_times=False)

@@ -28,7 +28,7 @@ def each_implementation(request):
 USE_CATALOGUE = tuple(
     f"radoncdt.catalogue.{name}." for name in ("catalogue.Catalogue", "search", "conditions", "metadata")
 )
-USE_RUN = tuple(f"radoncdt.reproduction.{name}." for name in ("runner", "report"))
+USE_RUN = tuple(f"radoncdt.reproduction.{name}." for name in ("runner", "outcome", "report"))
 """Beginnings of the names of examples that use `catalogue` and `run`, as `Catalogue` and `Run` explain."""
 
 

@@ -46,9 +46,9 @@ def test_the_documents_agree_with_their_pictures():
         for name in ("index.md", "watermarks.md")
     )
     curves, search = (plot.read_facts(PICTURES / f"{name}.png") for name in ("recognise_shapes", "search"))
-    assert f"of a copy and of its template is {curves['largest difference of a copy']};" in library
-    assert f"two most similar templates it is {curves['smallest difference of two templates']}." in library
-    assert f"the catalogue has {search['entries']} entries. Rank 1 is the right mark" in watermarks
+    assert f"of its copies differ by at most {curves['largest difference of a copy']}," in library
+    assert f"most similar templates differ by up to {curves['smallest difference of two templates']}." in library
+    assert f"a catalogue of {search['entries']} synthetic marks. Rank 1 is the right mark" in watermarks
     assert search["found"][0]["file"] == search["right"]
 
 

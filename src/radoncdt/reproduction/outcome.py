@@ -1,5 +1,7 @@
 """The results of a run, as far as it was measured."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any

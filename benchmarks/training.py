@@ -24,7 +24,7 @@ from radoncdt.reproduction.recognition.few_shot_tables import SHORT_SET_LABELS
 from radoncdt.reproduction.recognition.sets import draw_set
 
 SEED = 99  # that of the study is 0
-SIZES = (1, 10, 50)  # examples per class
+SIZES = (1, 10)  # examples per class
 FACTORS = (1, 2)  # the chosen number of steps, and twice as many
 
 

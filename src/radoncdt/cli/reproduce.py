@@ -26,7 +26,7 @@ examples:
   radoncdt reproduce table4 --mnist-dir mnist/               class sizes up to 5,000
   radoncdt reproduce robustness                              the authors' few-shot study, in about ten minutes
   radoncdt reproduce few-shot                                accuracy over the number of examples, in ten minutes; with
-                                                             the networks of the extra deep, in more than an hour
+                                                             the networks of the extra deep, in one to two hours
   radoncdt reproduce few-shot --quick                        the same in minutes, with one draw and two sizes
   radoncdt reproduce glyphs --font NotoSansCJK-Regular.ttc --query-font NotoSerifCJK-Regular.ttc
   radoncdt reproduce omniglot --data all_runs.zip

@@ -47,11 +47,13 @@ def _claim_speed(results: dict[str, Any]) -> list[str]:
 
 def _claim_digits(records: list[dict[str, Any]]) -> list[str]:
     found = {(r["method"], r["n_train"]): r["mean"] for r in records if r["dataset"] == "digits"}
-    ours, paper = ([f"{found[method, n]:.2f}" for n in (1, 5, 50)] for method in ("few-shot", "mnrcdt"))
+    ours, paper, network = (
+        ", ".join(f"{found[method, n]:.2f}" for n in (1, 5, 50)) for method in ("few-shot", "mnrcdt", "network")
+    )
     return [
         "Ten handwritten digits under random affine maps, accuracy",
-        f"{ours[0]} from one example of each, {ours[1]} from five, {ours[2]} from fifty; the paper's features: "
-        f"{paper[0]}, {paper[1]}, {paper[2]}",
+        f"{ours} from one, five and fifty examples of each; the paper's features: {paper}; a small network, trained "
+        f"with affine variants: {network}",
         "[Recognition from few examples](docs/results/recognition.md), `radoncdt reproduce few-shot`",
     ]
 

@@ -47,7 +47,6 @@ def compare_bent(
     matrices = turn_matrices(turns[order], n_angles)
     moving_maps = moving.maps(pairs[:, 0], np.swapaxes(matrices, 1, 2))  # the inverse of a turn is its transpose
     _validation.check_finite_array(moving_maps, "moving")
-    fixed_maps = _validation.check_finite_array(fixed.maps(np.arange(len(fixed))), "fixed")
     distances, maps = np.empty(len(pairs)), np.empty((len(pairs), 2, 3))
     kernels, moving_pixels, fixed_pixels = _kernels.current(), moving.pixels, fixed.pixels
 
@@ -59,7 +58,7 @@ def compare_bent(
             [fixed_pixels[j] for j in targets],
             np.stack([mover, target], axis=1),
             moving_maps[some],
-            fixed_maps[targets],
+            _validation.check_finite_array(fixed.maps(targets), "fixed"),
             side=side,
             reach=REACH,
             bending=bending,

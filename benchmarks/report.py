@@ -134,8 +134,12 @@ def add_results(parser: argparse.ArgumentParser, reports: str) -> None:
 def take_over(stored: Path, folders: Sequence[Path], parts: Mapping[str, str]) -> None:
     """Replace stored records by those in the folders of reports, where `parts` has their key for the name of a file.
 
-    Records of one part in several folders are put together. Parts without records stay as they are.
+    Records of one part in several folders are put together. Parts without records stay as they are. A folder without
+    any of the files is refused.
     """
+    for folder in folders:
+        if not any((folder / f"{name}.json").exists() for name in parts):
+            raise ValueError(f"`folders` must hold reports with {' or '.join(parts)}, got {str(folder)!r}")
     known = json.loads(stored.read_text(encoding="utf-8")) if stored.exists() else {}
     for name, key in parts.items():
         paths = (path for folder in folders if (path := folder / f"{name}.json").exists())

@@ -77,7 +77,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--draws", type=int, default=3, metavar="N", help="number of random draws (default %(default)s)"
     )
-    records = measure_all(parser.parse_args(arguments).draws)
+    n_draws = parser.parse_args(arguments).draws
+    if n_draws < 2:  # one draw has no standard error
+        parser.error(f"--draws must be at least 2, got {n_draws}")
+    records = measure_all(n_draws)
     write_json(RESULTS, json.loads(RESULTS.read_text(encoding="utf-8")) | {"training": records})
     print(make_training_table(records))
     return 0

@@ -36,5 +36,7 @@ def test_figures_of_a_report_replace_the_stored_ones(tmp_path, monkeypatch):
         (folder / "glyphs.json").write_text(f"[{k + 5}]", encoding="utf-8")
     recognition_page.take_over(stored, folders, parts)
     assert recognition_page.load_records() == {"few_shot": [1], "glyphs": [5, 6], "omniglot": [3], "priors": [4]}
+    with pytest.raises(ValueError, match=r"`folders` must hold reports with few_shot or glyphs .*, got '.*none'"):
+        recognition_page.take_over(stored, [tmp_path / "none"], parts)
     recognition_page.take_over(stored, [], parts)
     assert recognition_page.load_records()["glyphs"] == [5, 6]

@@ -35,3 +35,9 @@ def test_a_network_is_measured_twice_on_one_draw(monkeypatch):
     assert trained == [(10, 600, 2), (10, 1200, 2)]
     assert len(accuracies) == 2
     assert accuracies[0] == accuracies[1] > 0.9
+
+
+def test_a_single_draw_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        training.main(["--draws", "1"])
+    assert "--draws must be at least 2, got 1" in capsys.readouterr().err
